@@ -1,0 +1,1 @@
+find_package(ggml 0.20 REQUIRED)
