@@ -1,0 +1,27 @@
+// A model file becomes a Model: the registry of families, the choice of device.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "asr/model.h"
+
+namespace transcribe {
+
+struct OpenOptions {
+    std::string device = "auto";  // "auto", "cpu", or a name of list_devices()
+};
+
+// Errors: not_found, bad_model, unsupported (architecture), invalid_argument (device),
+// out_of_memory, backend.
+Expected<std::shared_ptr<const Model>> open_model(const std::string& path,
+                                                  const OpenOptions& options = {});
+
+struct DeviceInfo {
+    std::string name, description, kind;  // kind: "cpu", "gpu", "integrated gpu", "accelerator"
+    size_t free_bytes = 0, total_bytes = 0;
+};
+std::vector<DeviceInfo> list_devices();
+
+}  // namespace transcribe

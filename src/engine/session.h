@@ -1,0 +1,43 @@
+// One caller's private machine: checks options once, runs the family's worker, times, cancels. Many
+// sessions share one model and compute at the same time; one session serves one thread at a time.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "asr/model.h"
+
+namespace transcribe {
+
+class TapSink;  // tensor/compute.h
+
+struct SessionOptions {
+    int n_threads = 0;  // 0: as many as the process may use
+    int batch_size = 1;
+};
+
+class Session {
+  public:
+    static Expected<std::unique_ptr<Session>> make(std::shared_ptr<const Model> model,
+                                                   const SessionOptions& options = {});
+    ~Session();
+    // One Transcript a recording, in order. Errors before any work: invalid_argument, unsupported
+    // (language, task). A fault of one recording is in its Transcript. After cancel(): every
+    // Transcript holds what was decoded and outcome is truncated with error.code aborted.
+    Expected<std::vector<Transcript>> transcribe(std::span<AudioSource* const> recordings,
+                                                 const Options& options);
+    // Validates language and task against the model; transcribe() does the same. Gives the
+    // language code ("" when it is to be detected).
+    Expected<std::string> check(const Options& options) const;
+    void cancel() noexcept;  // from any thread, and from a signal handler
+    void observe(TapSink* sink);
+
+  private:
+    Session() = default;
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace transcribe
