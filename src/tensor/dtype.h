@@ -8,6 +8,10 @@
 
 namespace transcribe {
 
+#ifdef __GNUC__  // gcc counts Dtype::i64 as a shadow of the type i64
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#endif
 enum class Dtype : int {
     f32 = 0,
     f16 = 1,
@@ -23,6 +27,9 @@ enum class Dtype : int {
     i64 = 27,
     bf16 = 30,
 };
+#ifdef __GNUC__
+#pragma GCC diagnostic pop
+#endif
 
 // "f32", "f16", "bf16", "q8_0", "q6_k", ...; empty for a number that is none of the above.
 std::string_view dtype_name(Dtype);

@@ -1,8 +1,8 @@
 // GGUF files: reading (memory mapped, validated) and the typed view of their keys.
 //
-// The parser is ours because ggml's own trusts counts and sizes in places and aborts in others; every
-// count, length, offset and type is checked here, in one place, against the bytes that are left.
-// Layout: docs/gguf.md of ggml. Errors name the file and the fault.
+// The parser is ours because ggml's own trusts counts and sizes in places and aborts in others;
+// every count, length, offset and type is checked here, in one place, against the bytes that are
+// left. Layout: docs/gguf.md of ggml. Errors name the file and the fault.
 #pragma once
 
 #include <memory>
@@ -16,6 +16,7 @@
 
 #include "base/audio_source.h"
 #include "base/error.h"
+#include "tensor/mapped_file.h"
 
 namespace transcribe {
 
@@ -33,21 +34,21 @@ using GgufValue = std::variant<bool, i64, double, std::string, std::vector<i64>,
 
 class Gguf {
   public:
-    // Errors: not_found (no such file), bad_model (cut, foreign, or with counts that lie).
+    // Reads the header alone; the tensors' data is touched by who uses it.
+    // Errors: not_found (no such file), io (a directory, no permission), bad_model (cut, foreign,
+    // or with counts that lie).
     static Expected<std::shared_ptr<const Gguf>> open(const std::string& path);
-    // The header alone is read (facts for `inspect`); the tensors' data spans are filled all the same.
     const std::string& path() const { return path_; }
     const std::unordered_map<std::string, GgufValue>& values() const { return values_; }
     const std::vector<GgufTensor>& tensors() const { return tensors_; }
     const GgufTensor* find(std::string_view name) const;
-    size_t n_bytes() const { return map_.size(); }
-    ~Gguf();
+    size_t n_bytes() const { return file_.bytes().size(); }
 
   private:
     Gguf() = default;
     friend class GgufParser;
     std::string path_;
-    std::span<const std::byte> map_;
+    MappedFile file_;
     std::unordered_map<std::string, GgufValue> values_;
     std::vector<GgufTensor> tensors_;
     std::unordered_map<std::string_view, size_t> by_name_;
@@ -70,8 +71,8 @@ class KvReader {
     bool flag_or(const char* key, bool fallback) const;
     std::string str(const char* key) const;
     std::string str_or(const char* key, std::string fallback) const;
-    std::vector<int> ints(const char* key) const;             // empty where absent
-    std::vector<std::string> strs(const char* key) const;     // empty where absent
+    std::vector<int> ints(const char* key) const;          // empty where absent
+    std::vector<std::string> strs(const char* key) const;  // empty where absent
     // A rule across fields, in words: "d_model is a multiple of n_heads".
     void require(bool holds, std::string_view rule) const;
 

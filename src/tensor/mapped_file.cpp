@@ -1,0 +1,129 @@
+// Mapping by POSIX mmap or Win32 file mappings; an empty file is an empty span without a mapping.
+// Pipes and devices are refused by their kind before they are opened: opening a pipe would wait.
+#include "tensor/mapped_file.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
+
+#include "base/text.h"
+
+#ifdef _WIN32
+#include <windows.h>
+#else
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#endif
+
+namespace transcribe {
+
+namespace {
+
+using Bytes = std::span<const std::byte>;
+
+// Maps the regular file `path`; the system's error code on failure.
+std::error_code map(const std::filesystem::path& path, Bytes& bytes);
+void unmap(Bytes bytes);
+
+#ifdef _WIN32
+
+std::error_code last_error() {
+    return {static_cast<int>(GetLastError()), std::system_category()};
+}
+
+std::error_code map_handle(HANDLE file, Bytes& bytes) {
+    LARGE_INTEGER size;
+    if (!GetFileSizeEx(file, &size)) return last_error();
+    if (size.QuadPart == 0) return {};
+    HANDLE mapping = CreateFileMappingW(file, nullptr, PAGE_READONLY, 0, 0, nullptr);
+    if (!mapping) return last_error();
+    const void* at = MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, 0);
+    std::error_code fault = at ? std::error_code() : last_error();
+    CloseHandle(mapping);  // the view keeps it alive
+    if (at) bytes = {static_cast<const std::byte*>(at), static_cast<size_t>(size.QuadPart)};
+    return fault;
+}
+
+std::error_code map(const std::filesystem::path& path, Bytes& bytes) {
+    DWORD share = FILE_SHARE_READ | FILE_SHARE_DELETE;
+    HANDLE file =
+        CreateFileW(path.c_str(), GENERIC_READ, share, nullptr, OPEN_EXISTING, 0, nullptr);
+    if (file == INVALID_HANDLE_VALUE) return last_error();
+    std::error_code fault = map_handle(file, bytes);
+    CloseHandle(file);
+    return fault;
+}
+
+void unmap(Bytes bytes) {
+    UnmapViewOfFile(bytes.data());
+}
+
+#else
+
+std::error_code last_error() {
+    return {errno, std::generic_category()};
+}
+
+std::error_code map_descriptor(int fd, Bytes& bytes) {
+    struct stat info;
+    if (fstat(fd, &info) != 0) return last_error();
+    if (info.st_size == 0) return {};
+    auto n = static_cast<size_t>(info.st_size);
+    void* at = mmap(nullptr, n, PROT_READ, MAP_SHARED, fd, 0);
+    if (at == MAP_FAILED) return last_error();
+    bytes = {static_cast<const std::byte*>(at), n};
+    return {};
+}
+
+std::error_code map(const std::filesystem::path& path, Bytes& bytes) {
+    int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return last_error();
+    std::error_code fault = map_descriptor(fd, bytes);
+    close(fd);
+    return fault;
+}
+
+void unmap(Bytes bytes) {
+    munmap(const_cast<std::byte*>(bytes.data()), bytes.size());
+}
+
+#endif
+
+// Paths are UTF-8 everywhere in this program; Windows' own are UTF-16.
+std::filesystem::path native_path(const std::string& path) {
+    return std::filesystem::path(std::u8string(path.begin(), path.end()));
+}
+
+}  // namespace
+
+Expected<MappedFile> MappedFile::open(const std::string& path) {
+    std::string shown = printable(path, 1000);
+    std::filesystem::path file = native_path(path);
+    std::error_code fault;
+    auto status = std::filesystem::status(file, fault);
+    if (status.type() == std::filesystem::file_type::not_found) {
+        return Error{Code::not_found, fmt::format("{}: no such file", shown)};
+    }
+    if (fault) return Error{Code::io, fmt::format("{}: {}", shown, fault.message())};
+    if (std::filesystem::is_directory(status)) {
+        return Error{Code::io, fmt::format("{}: this is a directory, not a file", shown)};
+    }
+    if (!std::filesystem::is_regular_file(status)) {
+        return Error{Code::io, fmt::format("{}: this is a pipe or device, not a file", shown)};
+    }
+    MappedFile mapped;
+    fault = map(file, mapped.bytes_);
+    if (fault) return Error{Code::io, fmt::format("{}: {}", shown, fault.message())};
+    return mapped;
+}
+
+MappedFile::~MappedFile() {
+    if (!bytes_.empty()) unmap(bytes_);
+}
+
+}  // namespace transcribe

@@ -1,0 +1,38 @@
+// A file mapped read-only into memory: pages are read when they are touched and shared with every
+// other process that maps the same file. All that depends on the operating system stands in the
+// .cpp.
+//
+// What bites: a file that another program cuts while it is mapped ends this process with SIGBUS. So
+// sizes are checked when a file is opened, and files are replaced by rename, never written in
+// place.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+
+namespace transcribe {
+
+class MappedFile {
+  public:
+    // Errors: not_found, io (no permission, a directory, a device).
+    static Expected<MappedFile> open(const std::string& path);
+
+    MappedFile() = default;
+    MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+    MappedFile& operator=(MappedFile&& other) noexcept {
+        std::swap(bytes_, other.bytes_);
+        return *this;
+    }
+    ~MappedFile();
+
+    std::span<const std::byte> bytes() const { return bytes_; }
+
+  private:
+    std::span<const std::byte> bytes_;
+};
+
+}  // namespace transcribe
