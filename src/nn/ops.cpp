@@ -1,0 +1,49 @@
+#include "nn/ops.h"
+
+#include <ggml.h>
+
+#include "base/check.h"
+#include "nn/gelu.h"
+#include "nn/norm.h"
+
+namespace transcribe {
+
+Tensor rows(Weight table, Tensor ids) { return {ggml_get_rows(ids.g->ctx, table.t, ids.t), ids.g}; }
+
+Tensor rows(Tensor x, Tensor index) { return {ggml_get_rows(x.g->ctx, x.t, index.t), x.g}; }
+
+Tensor product(Weight w, Tensor x) {
+    CHECK(w.dim(0) == x.dim(0));
+    return {ggml_mul_mat(x.g->ctx, w.t, x.t), x.g};
+}
+
+Tensor reshape(Tensor x, const Shape& s) {
+    return {ggml_reshape_4d(x.g->ctx, x.t, s.ne[0], s.ne[1], s.ne[2], s.ne[3]), x.g};
+}
+
+Tensor gelu(Tensor x) {
+    if (x.g->on_cpu) return host_gelu(x);
+    return {ggml_gelu_erf(x.g->ctx, x.t), x.g};
+}
+
+Tensor gelu(Tensor x, Weight bias) {
+    if (x.g->on_cpu) return host_gelu(x, bias);
+    return gelu(x + bias);
+}
+
+Tensor pad_rows(Tensor x) {
+    return {ggml_pad_ext(x.g->ctx, x.t, 0, 0, 1, 1, 0, 0, 0, 0), x.g};
+}
+
+Tensor split_heads(Tensor x, int n_heads) {
+    ggml_context* ctx = x.g->ctx;
+    ggml_tensor* t = x.t;
+    size_t head_bytes = t->nb[0] * static_cast<size_t>(x.dim(0) / n_heads);
+    return {ggml_view_4d(ctx, t, x.dim(0) / n_heads, x.dim(1), n_heads, x.dim(2), t->nb[1],
+                         head_bytes, t->nb[2], 0),
+            x.g};
+}
+
+Tensor normalize(Tensor x, float eps) { return {ggml_norm(x.g->ctx, x.t, eps), x.g}; }
+
+}  // namespace transcribe

@@ -1,0 +1,54 @@
+// Everything an autoregressive graph is fed. One forward serves a prompt, a step, several tokens at
+// once and a batch: they differ by these values only.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "tensor/compute.h"
+
+namespace transcribe {
+
+struct StepShape {
+    int n_tokens;  // T, per row
+    int n_rows;    // B
+    int n_slots;   // S, cache slots attended
+    int n_picks;   // P, tokens whose logits are wanted
+};
+
+struct StepInputs {
+    StepShape shape{};
+    Tensor ids, pos;  // i32 [T * B]
+    Tensor slots;     // i64 [T, B]
+    Tensor mask;      // f16 [S, T, 1, B]: 0 or -inf
+    Tensor picks;     // i32 [P]: indices among the T * B tokens, each row's last one first
+    static StepInputs declare(Graph&, const StepShape&);
+};
+
+// The host side: which tokens every row brings, and where they go. A row that brings fewer than T is
+// padded; what padding writes is masked and overwritten by the row's next tokens.
+class StepFeed {
+  public:
+    explicit StepFeed(int n_rows)
+        : len_(static_cast<size_t>(n_rows), 0), done_(static_cast<size_t>(n_rows), false) {}
+    // Fills the vectors for `tokens` (one list a row, each at most T long) behind what rows hold. The
+    // logits of each row's last token are picked; pick() adds more.
+    void set(const StepShape&, std::span<const std::vector<int>> tokens, int pad_id);
+    void pick(int row, int token);
+    // Counts what set() fed as held.
+    void advance();
+    // This row has ended: it is still computed with the others, but holds no more tokens.
+    void finish(int row) { done_[static_cast<size_t>(row)] = true; }
+    int longest() const;  // tokens held by the longest row
+    Status run(Compute&, const StepInputs&) const;
+
+  private:
+    int n_tokens_ = 0;
+    std::vector<int> len_, added_;
+    std::vector<bool> done_;
+    std::vector<std::int32_t> ids_, pos_, picks_;
+    std::vector<i64> slots_;
+    std::vector<std::uint16_t> mask_;
+};
+
+}  // namespace transcribe

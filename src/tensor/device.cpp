@@ -1,0 +1,113 @@
+#include "tensor/device.h"
+
+#include <fmt/format.h>
+#include <ggml-backend.h>
+
+#include "base/check.h"
+#include "tensor/cpu_functions.h"
+
+namespace transcribe {
+
+namespace {
+
+// ggml logs to stderr unless told otherwise; a library prints nothing.
+void drop_log(ggml_log_level, const char*, void*) {}
+
+void load_backends_once() {
+    static const bool once = [] {
+        ggml_log_set(drop_log, nullptr);
+#ifdef TRANSCRIBE_BACKEND_DIR
+        ggml_backend_load_all_from_path(TRANSCRIBE_BACKEND_DIR);
+#endif
+        return true;
+    }();
+    (void)once;
+}
+
+const char* kind_of(ggml_backend_dev_t dev) {
+    switch (ggml_backend_dev_type(dev)) {
+        case GGML_BACKEND_DEVICE_TYPE_CPU: return "cpu";
+        case GGML_BACKEND_DEVICE_TYPE_GPU: return "gpu";
+        case GGML_BACKEND_DEVICE_TYPE_IGPU: return "integrated gpu";
+        default: return "accelerator";
+    }
+}
+
+bool is_gpu(ggml_backend_dev_t dev) {
+    auto type = ggml_backend_dev_type(dev);
+    return type == GGML_BACKEND_DEVICE_TYPE_GPU || type == GGML_BACKEND_DEVICE_TYPE_IGPU;
+}
+
+template <class Function>
+void look_up(ggml_backend_reg_t reg, const char* name, Function& function) {
+    function = reinterpret_cast<Function>(ggml_backend_reg_get_proc_address(reg, name));
+    CHECK(function != nullptr);
+}
+
+}  // namespace
+
+std::vector<DeviceInfo> list_devices() {
+    load_backends_once();
+    std::vector<DeviceInfo> list;
+    for (size_t i = 0; i < ggml_backend_dev_count(); i++) {
+        ggml_backend_dev_t dev = ggml_backend_dev_get(i);
+        DeviceInfo info{ggml_backend_dev_name(dev), ggml_backend_dev_description(dev), kind_of(dev)};
+        ggml_backend_dev_memory(dev, &info.free_bytes, &info.total_bytes);
+        list.push_back(std::move(info));
+    }
+    return list;
+}
+
+bool Device::is_cpu() const {
+    return ggml_backend_dev_type(dev) == GGML_BACKEND_DEVICE_TYPE_CPU;
+}
+
+std::string Device::name() const { return ggml_backend_dev_name(dev); }
+
+Device Device::cpu() {
+    load_backends_once();
+    Device device{ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU)};
+    CHECK(device.dev != nullptr);
+    return device;
+}
+
+Expected<Device> Device::pick(const std::string& name) {
+    load_backends_once();
+    if (name == "cpu") return cpu();
+    std::string known;
+    for (size_t i = 0; i < ggml_backend_dev_count(); i++) {
+        ggml_backend_dev_t dev = ggml_backend_dev_get(i);
+        if (name == "auto" && is_gpu(dev)) return Device{dev};
+        if (name == ggml_backend_dev_name(dev)) return Device{dev};
+        known += fmt::format(", {}", ggml_backend_dev_name(dev));
+    }
+    if (name == "auto" || name.empty()) return cpu();
+    return Error{Code::invalid_argument,
+                 fmt::format("there is no device \"{}\"; known here: auto, cpu{}", name, known)};
+}
+
+void BackendDeleter::operator()(ggml_backend* backend) const { ggml_backend_free(backend); }
+
+Expected<BackendPtr> open_backend(Device device) {
+    BackendPtr backend(ggml_backend_dev_init(device.dev, nullptr));
+    if (!backend) {
+        return Error{Code::backend, fmt::format("the device {} cannot be opened", device.name())};
+    }
+    return backend;
+}
+
+const CpuFunctions& cpu_functions() {
+    static const CpuFunctions functions = [] {
+        ggml_backend_reg_t reg = ggml_backend_dev_backend_reg(Device::cpu().dev);
+        CpuFunctions f;
+        look_up(reg, "ggml_threadpool_new", f.threadpool_new);
+        look_up(reg, "ggml_threadpool_free", f.threadpool_free);
+        look_up(reg, "ggml_backend_cpu_set_threadpool", f.set_threadpool);
+        look_up(reg, "ggml_backend_set_n_threads", f.set_n_threads);
+        look_up(reg, "ggml_backend_set_abort_callback", f.set_abort_callback);
+        return f;
+    }();
+    return functions;
+}
+
+}  // namespace transcribe

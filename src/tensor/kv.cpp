@@ -1,0 +1,53 @@
+#include "tensor/kv.h"
+
+#include <ggml.h>
+
+namespace transcribe {
+
+namespace {
+
+Tensor write_rows(Tensor cache, Tensor rows, Tensor slots) {
+    // set_rows wants one index list a batch row: rows [d, T, B], slots [T, B]
+    return {ggml_set_rows(cache.g->ctx, cache.t, rows.t, slots.t), cache.g};
+}
+
+Tensor first_slots(Tensor x, i64 n) {
+    return {ggml_view_3d(x.g->ctx, x.t, x.dim(0), n, x.dim(2), x.t->nb[1], x.t->nb[2], 0), x.g};
+}
+
+Tensor some_rows(Tensor x, KvCache::Rows rows) {
+    size_t offset = x.t->nb[2] * static_cast<size_t>(rows.first);
+    return {ggml_view_3d(x.g->ctx, x.t, x.dim(0), x.dim(1), rows.n, x.t->nb[1], x.t->nb[2], offset),
+            x.g};
+}
+
+}  // namespace
+
+KvLayer KvLayer::write(Tensor k_new, Tensor v_new, Tensor slots) const {
+    return {write_rows(k, k_new, slots), write_rows(v, v_new, slots)};
+}
+
+KvLayer KvLayer::first(i64 n_slots) const {
+    return {first_slots(k, n_slots), first_slots(v, n_slots)};
+}
+
+Expected<KvCache> KvCache::make(Compute& compute, const Sizes& sizes) {
+    std::vector<Shape> shapes(static_cast<size_t>(2 * sizes.n_layers),
+                              {sizes.d_kv, sizes.n_ctx, sizes.n_rows});
+    TRY_SET(Held held, compute.hold(sizes.dtype, shapes));
+    return KvCache(std::move(held), sizes);
+}
+
+KvLayer KvCache::layer(Graph& g, int i, Rows rows) const {
+    auto at = static_cast<size_t>(2 * i);
+    return {some_rows(g.use(held_[at]), rows), some_rows(g.use(held_[at + 1]), rows)};
+}
+
+void KvCache::store(KvLayer values, int i, Rows rows) const {
+    Graph& g = *values.k.g;
+    KvLayer to = layer(g, i, rows);
+    g.store(values.k, {to.k.t});
+    g.store(values.v, {to.v.t});
+}
+
+}  // namespace transcribe

@@ -1,0 +1,224 @@
+#include "tensor/weights.h"
+
+#include <unordered_set>
+
+#include <fmt/format.h>
+#include <ggml-backend.h>
+#include <ggml-cpp.h>
+
+#include "base/check.h"
+
+namespace transcribe {
+
+namespace {
+
+constexpr size_t n_tensors_max = 1 << 16;
+
+bool stays(Role role, Dtype dtype) {
+    bool is_float = dtype == Dtype::f32 || dtype == Dtype::f16;
+    switch (role) {
+        case Role::matrix: return true;
+        case Role::kernel: return is_float;
+        default: return dtype == Dtype::f32;
+    }
+}
+
+bool allowed(Role role, Dtype dtype) {
+    if (role == Role::matrix) return dtype != Dtype::i32 && dtype != Dtype::i64;
+    return dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16;
+}
+
+// Trailing ones do not count: [d, 1] is [d].
+bool same_shape(const std::vector<i64>& stored, const Shape& wanted) {
+    for (size_t i = 0; i < 4; i++) {
+        if ((i < stored.size() ? stored[i] : 1) != wanted.ne[i]) return false;
+    }
+    return true;
+}
+
+std::vector<float> read_f32(const GgufTensor& tensor) {
+    i64 n_rows = 1;
+    for (size_t i = 1; i < tensor.shape.size(); i++) n_rows *= tensor.shape[i];
+    std::vector<float> out(static_cast<size_t>(n_rows * tensor.shape[0]));
+    size_t stride = row_bytes(tensor.dtype, tensor.shape[0]);
+    for (i64 row = 0; row < n_rows; row++) {
+        to_f32(tensor.dtype, tensor.data.data() + static_cast<size_t>(row) * stride,
+               &out[static_cast<size_t>(row * tensor.shape[0])], tensor.shape[0]);
+    }
+    return out;
+}
+
+}  // namespace
+
+struct Weights::Entry {
+    ggml_tensor* t = nullptr;
+    std::vector<const GgufTensor*> from;  // one: as stored; with fill: sources
+    Fill fill;
+    bool in_place = false;
+};
+
+struct Weights::Memory {
+    ggml_context_ptr ctx;
+    std::vector<Entry> entries;
+    std::unordered_set<std::string> used;
+    std::vector<ggml_backend_buffer_ptr> buffers;
+};
+
+Weights::Weights(std::shared_ptr<const Gguf> file)
+    : file_(std::move(file)), memory_(std::make_unique<Memory>()) {
+    size_t n = file_ ? std::min(n_tensors_max, 2 * file_->tensors().size() + 64) : n_tensors_max;
+    memory_->ctx.reset(ggml_init({ggml_tensor_overhead() * n, nullptr, true}));
+}
+
+Weights::~Weights() = default;
+
+Scope Scope::operator/(std::string_view child) const {
+    return Scope(*weights_, fmt::format("{}{}.", prefix_, child));
+}
+
+Scope Scope::operator[](int index) const {
+    return Scope(*weights_, fmt::format("{}{}.", prefix_, index));
+}
+
+Weight Scope::need(const char* leaf, Role role, const Shape& shape) const {
+    const GgufTensor* stored = weights_->look_up(prefix_ + leaf, role, shape, true);
+    Dtype dtype = stored && stays(role, stored->dtype) ? stored->dtype : Dtype::f32;
+    return weights_->add({nullptr, {stored}, {}, stored && stays(role, stored->dtype)}, dtype, shape);
+}
+
+Weight Scope::maybe(const char* leaf, Role role, const Shape& shape) const {
+    const GgufTensor* stored = weights_->look_up(prefix_ + leaf, role, shape, false);
+    if (!stored) return {};
+    bool in_place = stays(role, stored->dtype);
+    return weights_->add({nullptr, {stored}, {}, in_place}, in_place ? stored->dtype : Dtype::f32,
+                         shape);
+}
+
+Weight Scope::derive(std::initializer_list<Source> from, const Shape& shape, Fill fill) const {
+    Weights::Entry entry{nullptr, {}, std::move(fill), false};
+    for (const Source& s : from) {
+        entry.from.push_back(weights_->look_up(prefix_ + s.leaf, s.role, s.shape, true));
+    }
+    const GgufTensor* first = entry.from[0];
+    Dtype dtype = first && stays(from.begin()->role, first->dtype) ? first->dtype : Dtype::f32;
+    return weights_->add(std::move(entry), dtype, shape);
+}
+
+const GgufTensor* Weights::look_up(const std::string& name, Role role, const Shape& shape,
+                                   bool required) {
+    schema_.push_back({name, shape, role});
+    if (!file_) return nullptr;
+    memory_->used.insert(name);
+    const GgufTensor* stored = file_->find(name);
+    if (!stored) {
+        if (required) problems_.add(fmt::format("the tensor {} is missing", name));
+        return nullptr;
+    }
+    if (!same_shape(stored->shape, shape)) {
+        problems_.add(fmt::format("the tensor {} has shape [{}], expected {}", name,
+                                  fmt::join(stored->shape, ", "), shape.text()));
+        return nullptr;
+    }
+    if (!allowed(role, stored->dtype)) {
+        problems_.add(fmt::format("the tensor {} is stored as {}, which its use does not allow", name,
+                                  dtype_name(stored->dtype)));
+        return nullptr;
+    }
+    return stored;
+}
+
+Weight Weights::add(Entry entry, Dtype dtype, const Shape& shape) {
+    CHECK(memory_->entries.size() < n_tensors_max);
+    entry.t = ggml_new_tensor(memory_->ctx.get(), static_cast<ggml_type>(dtype), shape.n,
+                              shape.ne.data());
+    memory_->entries.push_back(std::move(entry));
+    return {memory_->entries.back().t};
+}
+
+Status Weights::finish(Device device) {
+    CHECK(file_);
+    TRY(problems_.done(Code::bad_model, file_->path()));
+    TRY(map_in_place(device));
+    return allocate_rest(device);
+}
+
+// The mapped file as a device buffer, where the device takes host memory (the CPU does).
+Status Weights::map_in_place(Device device) {
+    if (!device.is_cpu()) return {};
+    const GgufTensor* low = nullptr;
+    for (const Entry& e : memory_->entries) {
+        if (e.in_place && (!low || e.from[0]->data.data() < low->data.data())) low = e.from[0];
+    }
+    if (!low) return {};
+    auto* base = const_cast<std::byte*>(low->data.data());  // mapped read-only, never written
+    size_t n_bytes = 0;
+    for (const Entry& e : memory_->entries) {
+        if (!e.in_place) continue;
+        const std::byte* end = e.from[0]->data.data() + e.from[0]->data.size();
+        n_bytes = std::max(n_bytes, static_cast<size_t>(end - base));
+    }
+    ggml_backend_buffer_t buffer =
+        ggml_backend_dev_buffer_from_host_ptr(device.dev, base, n_bytes, n_bytes);
+    if (!buffer) return Error{Code::backend, "the model file cannot be mapped for the device"};
+    memory_->buffers.emplace_back(buffer);
+    ggml_backend_buffer_set_usage(buffer, GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
+    for (const Entry& e : memory_->entries) {
+        if (!e.in_place) continue;
+        auto* at = const_cast<std::byte*>(e.from[0]->data.data());
+        CHECK(ggml_backend_tensor_alloc(buffer, e.t, at) == GGML_STATUS_SUCCESS);
+    }
+    return {};
+}
+
+// What is not in place: one allocation, then values (converted, derived, or copied to the device).
+Status Weights::allocate_rest(Device device) {
+    bool any = false;
+    for (const Entry& e : memory_->entries) any = any || !e.t->data;
+    if (!any) return {};
+    ggml_backend_buffer_t buffer = ggml_backend_alloc_ctx_tensors_from_buft(
+        memory_->ctx.get(), ggml_backend_dev_buffer_type(device.dev));
+    if (!buffer) {
+        return Error{Code::out_of_memory,
+                     fmt::format("{}: the device {} has no memory for the weights", file_->path(),
+                                 device.name())};
+    }
+    memory_->buffers.emplace_back(buffer);
+    ggml_backend_buffer_set_usage(buffer, GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
+    for (const Entry& e : memory_->entries) {
+        if (e.t->buffer != buffer) continue;
+        if (!e.fill && static_cast<Dtype>(e.t->type) == e.from[0]->dtype) {
+            ggml_backend_tensor_set(e.t, e.from[0]->data.data(), 0, e.from[0]->data.size());
+            continue;
+        }
+        std::vector<std::vector<float>> from;
+        for (const GgufTensor* source : e.from) from.push_back(read_f32(*source));
+        std::vector<float> values(static_cast<size_t>(ggml_nelements(e.t)));
+        e.fill ? e.fill(from, values) : values.swap(from[0]);
+        std::vector<std::byte> raw(ggml_nbytes(e.t));
+        from_f32(static_cast<Dtype>(e.t->type), values.data(), raw.data(), ggml_nrows(e.t),
+                 e.t->ne[0]);
+        ggml_backend_tensor_set(e.t, raw.data(), 0, raw.size());
+    }
+    return {};
+}
+
+std::vector<std::string> Weights::unused() const {
+    std::vector<std::string> names;
+    for (const GgufTensor& t : file_->tensors()) {
+        if (!memory_->used.contains(t.name)) names.push_back(t.name);
+    }
+    return names;
+}
+
+i64 Weights::n_params() const {
+    i64 n = 0;
+    for (const Entry& e : memory_->entries) n += ggml_nelements(e.t);
+    return n;
+}
+
+std::vector<float> Weights::host_copy(std::string_view name, const Shape& shape) {
+    const GgufTensor* stored = look_up(std::string(name), Role::table, shape, true);
+    return stored ? read_f32(*stored) : std::vector<float>{};
+}
+
+}  // namespace transcribe
