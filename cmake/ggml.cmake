@@ -4,8 +4,8 @@
 #   git     a tag of the public repository
 #
 # What bites: ggml built here takes our compile flags, so it is sanitized when we are; an installed
-# one is not, and `auto` then passes it by. ggml's other options (GGML_CUDA, GGML_METAL, GGML_VULKAN,
-# GGML_BLAS ...) go through untouched.
+# one is not, and `auto` then passes it by. ggml's other options (GGML_CUDA, GGML_METAL ...) go
+# through untouched.
 set(TRANSCRIBE_GGML_TAG "v0.20.2" CACHE STRING "the tag that TRANSCRIBE_GGML=git takes")
 set(ggml_package libggml-python)
 set(ggml_package_version 0.20.2.post1)
@@ -109,19 +109,28 @@ function(transcribe_ggml_git source)
 endfunction()
 
 # Static and tuned for this processor; or, for a package, shared with one loadable library for each
-# kind of processor (ggml allows run-time choice only that way).
+# kind of processor (ggml allows run-time choice only that way). Those lie in lib/transcribe, in the
+# build folder as in the installed tree, and find each other by relative paths, so that a tree can
+# move; src/tensor/backend_dir.h finds them.
 function(transcribe_ggml_build source)
     set(GGML_OPENMP OFF CACHE BOOL "threads are ours" FORCE)
     set(GGML_NATIVE ${TRANSCRIBE_NATIVE} CACHE BOOL "as TRANSCRIBE_NATIVE says" FORCE)
     set(GGML_BACKEND_DL ${TRANSCRIBE_CPU_VARIANTS} CACHE BOOL "" FORCE)
     set(GGML_CPU_ALL_VARIANTS ${TRANSCRIBE_CPU_VARIANTS} CACHE BOOL "" FORCE)
     set(BUILD_SHARED_LIBS ${TRANSCRIBE_CPU_VARIANTS})
+    if(TRANSCRIBE_CPU_VARIANTS)
+        set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib/transcribe")
+        set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib/transcribe")
+        set(CMAKE_INSTALL_RPATH "${TRANSCRIBE_ORIGIN}")
+        set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
+    endif()
     set(GGML_ALL_WARNINGS OFF)
-    set(GGML_CCACHE OFF)         # the launchers above serve ggml as well
+    set(GGML_CCACHE OFF)         # the launchers of the top folder serve ggml as well
     set(GIT_EXE "" CACHE FILEPATH "ggml would take our commit for its own and rebuild" FORCE)
     set(GGML_BUILD_TESTS OFF)
     set(GGML_BUILD_EXAMPLES OFF)
-    add_subdirectory("${source}" "${CMAKE_BINARY_DIR}/_deps/ggml-build" EXCLUDE_FROM_ALL)
+    add_subdirectory("${source}" "${CMAKE_BINARY_DIR}/_deps/ggml-build"
+                     EXCLUDE_FROM_ALL SYSTEM)
 endfunction()
 
 # A macro, since find_package and TRANSCRIBE_GGML_FROM speak to the caller's scope.

@@ -4,6 +4,7 @@
 #include <ggml-backend.h>
 
 #include "base/check.h"
+#include "tensor/backend_dir.h"
 #include "tensor/cpu_functions.h"
 
 namespace transcribe {
@@ -16,8 +17,8 @@ void drop_log(ggml_log_level, const char*, void*) {}
 void load_backends_once() {
     static const bool once = [] {
         ggml_log_set(drop_log, nullptr);
-#ifdef TRANSCRIBE_BACKEND_DIR
-        ggml_backend_load_all_from_path(TRANSCRIBE_BACKEND_DIR);
+#ifdef TRANSCRIBE_BACKEND_VARIANTS
+        ggml_backend_load_all_from_path(backend_dir().c_str());
 #endif
         return true;
     }();
