@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <system_error>
 
 #include "base/text.h"
@@ -94,12 +93,11 @@ void unmap(Bytes bytes) {
 
 #endif
 
-// Paths are UTF-8 everywhere in this program; Windows' own are UTF-16.
+}  // namespace
+
 std::filesystem::path native_path(const std::string& path) {
     return std::filesystem::path(std::u8string(path.begin(), path.end()));
 }
-
-}  // namespace
 
 Expected<MappedFile> MappedFile::open(const std::string& path) {
     std::string shown = printable(path, 1000);

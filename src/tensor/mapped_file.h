@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <utility>
@@ -15,6 +16,9 @@
 #include "base/error.h"
 
 namespace transcribe {
+
+// Paths are UTF-8 everywhere in this program; Windows' own are UTF-16.
+std::filesystem::path native_path(const std::string& path);
 
 class MappedFile {
   public:

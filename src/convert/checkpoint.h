@@ -1,0 +1,59 @@
+// A checkpoint as its own tools wrote it: named tensors over mapped files. What the names mean is
+// the business of a family's mapping (convert/whisper_tensors.cpp).
+//
+// Shapes are slow-first here, as the sources write them; GGUF's are fast-first. Data is not
+// aligned.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/audio_source.h"
+#include "base/error.h"
+#include "tensor/mapped_file.h"
+
+namespace transcribe {
+
+enum class SourceType { f32, f16, bf16, i8, i16, i32 };
+
+size_t source_type_bytes(SourceType);
+
+struct SourceTensor {
+    SourceType type{};
+    std::vector<i64> shape;  // slowest first; empty for a scalar
+    std::span<const std::byte> data;
+    std::span<const std::byte> scale;  // of i8: one f32 for each index of the first axis
+
+    i64 n_elements() const;
+    // Elements [first, first + out.size()) as floats; those of i8 are value / scale.
+    void read(i64 first, std::span<float> out) const;
+};
+
+struct Checkpoint {
+    enum class Format { hugging_face, ctranslate2 };
+    Format format{};
+    std::string directory;
+    std::string architecture;  // "whisper", or what else the source says it is
+    std::map<std::string, SourceTensor, std::less<>> tensors;
+    std::vector<MappedFile> files;  // own the tensors' data
+
+    const SourceTensor* find(std::string_view name) const {
+        auto found = tensors.find(name);
+        return found == tensors.end() ? nullptr : &found->second;
+    }
+    std::string path(const std::string& file_name) const { return directory + "/" + file_name; }
+};
+
+// A Hugging Face or a CTranslate2 directory, whichever it is.
+// Errors: not_found, io, bad_model, unsupported.
+Expected<Checkpoint> open_checkpoint(const std::string& directory);
+
+// Elements of a shape and bytes of a tensor; false where they do not fit 62 bits.
+bool shape_elements(const std::vector<i64>& shape, i64& n_elements);
+
+std::string shape_text(const std::vector<i64>& shape);  // "[384, 80, 3]"
+
+}  // namespace transcribe

@@ -1,0 +1,13 @@
+// The facts of a model file, from its header alone.
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+
+namespace transcribe {
+
+// Lines of "label  value", for people. Errors: as Gguf::open.
+Expected<std::string> inspect(const std::string& path);
+
+}  // namespace transcribe

@@ -1,0 +1,199 @@
+#include "convert/vocabulary.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "convert/byte_bpe.h"
+#include "convert/json.h"
+
+namespace transcribe {
+
+namespace {
+
+constexpr int n_tokens_max = 1 << 20;
+
+bool in_bars(std::string_view piece) {
+    return piece.size() > 4 && piece.starts_with("<|") && piece.ends_with("|>");
+}
+
+Vocabulary::Type added_type(std::string_view piece, bool special) {
+    return special || in_bars(piece) ? Vocabulary::control : Vocabulary::user_defined;
+}
+
+Vocabulary::Type plain_type(std::string_view piece) {
+    return in_bars(piece) ? Vocabulary::control : Vocabulary::normal;
+}
+
+Error bad(const std::string& where, std::string_view fault) {
+    return {Code::bad_model, fmt::format("{}: {}", printable(where), fault)};
+}
+
+std::optional<int> token_id(const Json& value) {
+    auto id = json_int(value);
+    return id && *id >= 0 && *id < n_tokens_max ? id : std::nullopt;
+}
+
+// {piece: id}
+Status add_pieces(const Json& map, bool added, const std::string& where, Vocabulary& into) {
+    if (!map.is_object()) return bad(where, "the vocabulary is not an object of pieces and ids");
+    for (const auto& [piece, value] : map.items()) {
+        auto id = token_id(value);
+        if (!id) return bad(where, fmt::format("the id of {} is no id", printable(piece, 40)));
+        into.set(*id, piece, added ? added_type(piece, false) : plain_type(piece));
+    }
+    return {};
+}
+
+// Each either "a b" or ["a", "b"].
+Status add_merges(const Json& list, const std::string& where, Vocabulary& into) {
+    if (!list.is_array()) return bad(where, "model.merges is not a list");
+    for (const Json& merge : list) {
+        bool pair =
+            merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string();
+        if (!pair && !merge.is_string())
+            return bad(where, "a merge is neither a string nor a pair");
+        into.merges.push_back(pair ? merge[0].get<std::string>() + " " + merge[1].get<std::string>()
+                                   : merge.get<std::string>());
+    }
+    return {};
+}
+
+Status add_special(const Json& list, const std::string& where, Vocabulary& into) {
+    if (list.is_null()) return {};
+    if (!list.is_array()) return bad(where, "added_tokens is not a list");
+    for (const Json& token : list) {
+        bool shaped = token.is_object() && token.contains("id") && token.contains("content") &&
+                      token["content"].is_string();
+        auto id = shaped ? token_id(token["id"]) : std::nullopt;
+        if (!id) return bad(where, "an added token lacks its id or content");
+        auto piece = token["content"].get<std::string>();
+        auto special = token.find("special");
+        bool is_special = special != token.end() && special->is_boolean() && special->get<bool>();
+        into.set(*id, piece, added_type(piece, is_special));
+    }
+    return {};
+}
+
+Status add_tokenizer_json(const Json& json, const std::string& where, Vocabulary& into) {
+    auto model = json.find("model");
+    if (model == json.end() || !model->is_object()) return bad(where, "model is missing");
+    std::string type = model->value("type", Json()).is_string() ? (*model)["type"] : "BPE";
+    if (type != "BPE")
+        return bad(where, fmt::format("a {} tokenizer, not BPE", printable(type, 40)));
+    TRY(add_pieces(model->value("vocab", Json()), false, where, into));
+    TRY(add_merges(model->value("merges", Json()), where, into));
+    return add_special(json.value("added_tokens", Json()), where, into);
+}
+
+template <class F>
+void for_lines(std::string_view text, F&& each) {
+    while (!text.empty()) {
+        size_t n = std::min(text.find('\n'), text.size());
+        std::string_view line = text.substr(0, n);
+        if (line.ends_with('\r')) line.remove_suffix(1);
+        each(line);
+        text.remove_prefix(std::min(n + 1, text.size()));
+    }
+}
+
+Status add_vocab_and_merges(const std::string& directory, Vocabulary& into) {
+    TRY_SET(auto vocab, read_json(directory + "/vocab.json"));
+    TRY(add_pieces(vocab, false, directory + "/vocab.json", into));
+    TRY_SET(auto merges, read_text(directory + "/merges.txt"));
+    for_lines(merges, [&](std::string_view line) {
+        if (!line.empty() && !line.starts_with("#version")) into.merges.emplace_back(line);
+    });
+    TRY_SET(auto added, read_json_if_any(directory + "/added_tokens.json"));
+    return added.is_null() ? Status()
+                           : add_pieces(added, true, directory + "/added_tokens.json", into);
+}
+
+// One piece a line, in order of ids.
+void add_vocabulary_txt(std::string_view text, Vocabulary& into) {
+    int id = 0;
+    for_lines(text, [&](std::string_view line) {
+        if (id < n_tokens_max) into.set(id++, std::string(line), plain_type(line));
+    });
+    std::vector<std::string> words;
+    for (size_t i = 0; i < into.tokens.size(); i++) {
+        if (into.types[i] == Vocabulary::normal) words.push_back(into.tokens[i]);
+    }
+    into.merges = derive_merges(words);
+}
+
+Expected<bool> try_tokenizer_json(const std::string& directory, Vocabulary& into) {
+    std::string path = directory + "/tokenizer.json";
+    TRY_SET(auto json, read_json_if_any(path));
+    if (json.is_null()) return false;
+    TRY(add_tokenizer_json(json, path, into));
+    return true;
+}
+
+Expected<bool> try_vocabulary_txt(const std::string& directory, Vocabulary& into) {
+    auto text = read_text(directory + "/vocabulary.txt");
+    if (!text && text.error().code == Code::not_found) return false;
+    if (!text) return text.error();
+    add_vocabulary_txt(*text, into);
+    return true;
+}
+
+}  // namespace
+
+std::optional<int> Vocabulary::find(const std::string& piece) const {
+    auto found = ids.find(piece);
+    return found == ids.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Vocabulary::set(int id, std::string piece, Type type) {
+    auto at = static_cast<size_t>(id);
+    if (at >= tokens.size()) {
+        tokens.resize(at + 1);
+        types.resize(at + 1, hole);
+    }
+    ids[piece] = id;
+    tokens[at] = std::move(piece);
+    types[at] = type;
+}
+
+void Vocabulary::fill_holes(int n_tokens) {
+    tokens.resize(static_cast<size_t>(n_tokens));
+    types.resize(static_cast<size_t>(n_tokens), hole);
+    for (int id = 0; id < n_tokens; id++) {
+        if (types[static_cast<size_t>(id)] == hole)
+            set(id, fmt::format("<|unused_{}|>", id), normal);
+    }
+}
+
+void Vocabulary::index_merges() {
+    for (size_t i = 0; i < merges.size(); i++) merge_ranks_.emplace(merges[i], static_cast<int>(i));
+}
+
+std::pair<std::optional<int>, size_t> Vocabulary::encode_first(std::string_view bytes) const {
+    auto rank = [&](const std::string& a, const std::string& b) {
+        auto found = merge_ranks_.find(a + " " + b);
+        return found == merge_ranks_.end() ? std::nullopt : std::optional(found->second);
+    };
+    auto parts = merge_word(spell_bytes(bytes), rank);
+    return {parts.empty() ? std::nullopt : find(parts[0]), parts.size()};
+}
+
+Expected<Vocabulary> read_vocabulary(const std::string& directory) {
+    Vocabulary out;
+    TRY_SET(bool found, try_tokenizer_json(directory, out));
+    if (!found) {
+        TRY_SET(found, try_vocabulary_txt(directory, out));
+    }
+    if (!found) {
+        Status read = add_vocab_and_merges(directory, out);
+        if (!read && read.error().code == Code::not_found) {
+            return Error{Code::not_found,
+                         printable(directory, 1000) +
+                             ": no tokenizer.json, and no vocab.json with merges.txt in its place"};
+        }
+        TRY(read);
+    }
+    out.index_merges();
+    return out;
+}
+
+}  // namespace transcribe

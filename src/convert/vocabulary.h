@@ -1,0 +1,41 @@
+// The tokenizer of a checkpoint, from whichever files it has: tokenizer.json; vocab.json,
+// merges.txt and added_tokens.json; or CTranslate2's vocabulary.txt.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/error.h"
+
+namespace transcribe {
+
+struct Vocabulary {
+    // The numbers are GGUF's. Words in angle bars, <|like this|>, are control whatever the source
+    // says.
+    enum Type : std::int32_t { normal = 1, control = 3, user_defined = 4, hole = 0 };
+
+    std::vector<std::string> tokens;  // pieces in GPT-2's byte alphabet; an added token as it reads
+    std::vector<std::int32_t> types;  // `hole` where no file names the id
+    std::vector<std::string> merges;  // "a b", in order of merging
+    std::unordered_map<std::string, int> ids;
+
+    std::optional<int> find(const std::string& piece) const;
+    void set(int id, std::string piece, Type type);
+    // Names the holes and makes it n_tokens long.
+    void fill_holes(int n_tokens);
+    // The first of the tokens that spell `bytes`, and their number.
+    std::pair<std::optional<int>, size_t> encode_first(std::string_view bytes) const;
+    void index_merges();
+
+  private:
+    std::unordered_map<std::string, int> merge_ranks_;
+};
+
+// Errors: not_found, io, bad_model.
+Expected<Vocabulary> read_vocabulary(const std::string& directory);
+
+}  // namespace transcribe
