@@ -13,8 +13,10 @@ set(ggml_package_sha256 e47ff53506342959ffb3ce15380b82828fea10ec5f208f9ef6915895
 
 # The cache that all build folders of this user share, so that the second one needs no network.
 function(transcribe_shared_cache out)
-    set(cache "$ENV{XDG_CACHE_HOME}")
-    if(NOT cache)
+    set(cache "${CMAKE_BINARY_DIR}")  # where nothing says whose cache it would be
+    if(NOT "$ENV{XDG_CACHE_HOME}" STREQUAL "")
+        set(cache "$ENV{XDG_CACHE_HOME}")
+    elseif(NOT "$ENV{HOME}" STREQUAL "")
         set(cache "$ENV{HOME}/.cache")
     endif()
     set(${out} "${cache}/transcribe/deps" PARENT_SCOPE)
