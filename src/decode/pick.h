@@ -1,8 +1,8 @@
-// The choice of the next token from its scores, and the arithmetic for it. A score of minus infinity
-// is a token that cannot come; NaN counts as that.
+// The choice of the next token from its scores, and the arithmetic for it. A score of minus
+// infinity is a token that cannot come; NaN counts as that.
 //
-// All of this runs over some 50,000 scores for each token, so the loops are written for the compiler
-// to vectorize, and it pays to let it use AVX2.
+// All of this runs over some 50,000 scores for each token, so the loops are written for the
+// compiler to vectorize, and it pays to let it use AVX2.
 #pragma once
 
 #include <random>
