@@ -1,0 +1,76 @@
+// The command lines of `transcribe` and its commands, checked before any work begins.
+//
+// Each parse_* gives the values, or in `show` the text that --help or --version asks for. Errors:
+// invalid_argument, one line that names the option, its value and what is allowed.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "asr/types.h"
+#include "base/error.h"
+#include "engine/open.h"
+#include "engine/session.h"
+#include "output/writers.h"
+#include "tensor/dtype.h"
+
+namespace transcribe::cli {
+
+// The part of each recording that is read, in seconds.
+struct Clip {
+    double offset_s = 0;
+    double duration_s = 0;  // 0: to the end
+};
+
+enum class ShowProgress { on_terminal, always, never };
+
+struct TranscribeArgs {
+    std::string show;
+    std::vector<std::string> files;
+    std::string model;
+    OpenOptions open;
+    SessionOptions session;
+    Options options;
+    Clip clip;
+    std::vector<const Writer*> formats;  // empty: lines as they are decoded
+    std::string output_dir;              // empty: standard output
+    bool show_times = true;              // in front of the lines
+    bool quiet = false;
+    bool verbose = false;
+    ShowProgress progress = ShowProgress::on_terminal;
+};
+
+struct BenchArgs {
+    std::string show;
+    std::string file, model;
+    OpenOptions open;
+    SessionOptions session;
+    std::string language;
+    int n_runs = 3;
+    bool json = false;
+};
+
+struct ConvertArgs {
+    std::string show;
+    std::string source, out;
+    std::optional<Dtype> type;  // that of the source
+    bool quiet = false;
+};
+
+struct NameArgs {  // of inspect and pull
+    std::string show;
+    std::string name;
+    bool quiet = false;
+};
+
+Expected<TranscribeArgs> parse_transcribe(const std::vector<std::string>& args);
+Expected<BenchArgs> parse_bench(const std::vector<std::string>& args);
+Expected<ConvertArgs> parse_convert(const std::vector<std::string>& args);
+Expected<NameArgs> parse_inspect(const std::vector<std::string>& args);
+Expected<NameArgs> parse_pull(const std::vector<std::string>& args);
+// devices and models take nothing; gives `show`.
+Expected<std::string> parse_nothing(const std::string& command, const std::string& summary,
+                                    const std::vector<std::string>& args);
+
+}  // namespace transcribe::cli

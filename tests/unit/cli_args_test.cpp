@@ -1,0 +1,160 @@
+// Command lines (apps/cli): what is refused, with which words; what the spellings of users mean.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "cli/args.h"
+#include "cli/clip.h"
+#include "cli/progress.h"
+
+namespace transcribe::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::string fault(const Words& words) {
+    auto args = parse_transcribe(words);
+    return args ? "accepted" : args.error().what;
+}
+
+void expect_fault(const Words& words, const std::string& part) {
+    const std::string what = fault(words);
+    EXPECT_NE(what.find(part), std::string::npos) << what;
+    EXPECT_NE(what.find("--help"), std::string::npos) << what;
+    EXPECT_EQ(what.find('\n'), std::string::npos) << what;
+}
+
+TEST(Args, NumbersAreWholeAndInRange) {
+    for (const char* value :
+         {"0", "-1", "abc", "1e9", "99999999999999999999", "2.5", "", " 2", "0x4"}) {
+        expect_fault({"--threads", value, "a.wav"}, "from 1 to 1024");
+        expect_fault({"-t", value, "a.wav"}, "--threads: '" + std::string(value) + "'");
+    }
+    for (const char* value : {"abc", "-1", "nan", "inf", "1e999", "0,2", "--1", "1-"}) {
+        expect_fault({"--temperature", value, "a.wav"}, "from 0 to 2");
+    }
+    EXPECT_EQ(parse_transcribe({"-t", "8", "a.wav"})->session.n_threads, 8);
+    EXPECT_EQ(parse_transcribe({"--seed=4294967295", "a.wav"})->options.seed, 4294967295u);
+    EXPECT_FLOAT_EQ(parse_transcribe({"--temperature", "2e-1", "a"})->options.temperature, 0.2f);
+}
+
+TEST(Args, WhatIsMissingOrUnknownIsNamed) {
+    expect_fault({}, "no audio file");
+    expect_fault({"a.wav", "-t"}, "-t: a value is missing");
+    expect_fault({"-o", "-f", "srt", "a.wav"}, "-o: a value is missing");
+    expect_fault({"--bogus", "a.wav"}, "unknown option '--bogus'");
+    expect_fault({"-m", "a", "-m", "b", "c.wav"}, "--model");
+    expect_fault({"-f", "doc", "a.wav"}, "srt");
+    expect_fault({"-f", "srt,", "a.wav"}, "srt");
+    expect_fault({"-l", " ", "a.wav"}, "--language");
+    expect_fault({"--task", "sing", "a.wav"}, "transcribe or translate");
+    expect_fault({"-", "-"}, "standard input");
+    expect_fault({"--progress", "--no-progress", "a.wav"}, "exclude");
+}
+
+TEST(Args, SeveralResultsInOneStreamMustBeReadable) {
+    expect_fault({"-f", "srt,json", "a.wav"}, "-o DIR");
+    expect_fault({"-f", "srt", "a.wav", "b.wav"}, "-o DIR");
+    EXPECT_EQ(fault({"-f", "jsonl", "a.wav", "b.wav"}), "accepted");
+    EXPECT_EQ(fault({"-f", "srt", "-o", "out", "a.wav", "b.wav"}), "accepted");
+}
+
+TEST(Args, TheSpellingsOfTheWhisperCommand) {
+    auto args =
+        parse_transcribe({"a.wav", "--output_dir", "out", "--initial_prompt", "--my_words",
+                          "--condition_on_previous_text", "False", "--no_speech_threshold=0.5",
+                          "--temperature_increment_on_fallback", "None",
+                          "--compression_ratio_threshold", "None", "--verbose", "False"});
+    ASSERT_TRUE(args) << args.error().what;
+    EXPECT_EQ(args->files, Words{"a.wav"});
+    EXPECT_EQ(args->output_dir, "out");
+    EXPECT_EQ(args->options.initial_prompt, "--my_words");
+    EXPECT_FALSE(args->options.condition_on_previous_text);
+    EXPECT_FALSE(args->verbose);
+    EXPECT_FLOAT_EQ(args->options.no_speech_threshold, 0.5f);
+    EXPECT_EQ(args->options.temperature_increment, 0);
+    EXPECT_EQ(args->options.compression_ratio_threshold, std::numeric_limits<float>::max());
+    EXPECT_EQ(args->formats.size(), writers().size());  // -o without -f, as there
+}
+
+TEST(Args, NamesAfterTheMarkAreFiles) {
+    auto args = parse_transcribe({"-q", "x.wav", "--", "--help", "-t", "[a,b]", "-", "--"});
+    ASSERT_TRUE(args) << args.error().what;
+    EXPECT_EQ(args->files, (Words{"x.wav", "--help", "-t", "[a,b]", "-", "--"}));
+    EXPECT_TRUE(args->show.empty());
+}
+
+TEST(Args, FormatsAreTakenOnceInTheOrderGiven) {
+    auto args = parse_transcribe({"-o", "out", "-f", "json,srt,json", "a.wav"});
+    ASSERT_EQ(args->formats.size(), 2u);
+    EXPECT_STREQ(args->formats[0]->name, "json");
+    EXPECT_STREQ(args->formats[1]->name, "srt");
+}
+
+TEST(Args, HelpNamesEveryFormatAndShowsExamples) {
+    const std::string help = parse_transcribe({"--help"})->show;
+    for (const Writer& writer : writers()) {
+        EXPECT_NE(help.find(writer.name), std::string::npos) << writer.name;
+    }
+    EXPECT_NE(help.find("Examples:"), std::string::npos);
+    EXPECT_NE(parse_transcribe({"--version"})->show.find("ggml"), std::string::npos);
+    EXPECT_NE(parse_bench({"-h"})->show.find("--runs"), std::string::npos);
+}
+
+TEST(Args, OtherCommands) {
+    EXPECT_FALSE(parse_convert({"source"}));
+    EXPECT_FALSE(parse_convert({"--type", "q4_9", "source", "out.gguf"}));
+    EXPECT_EQ(parse_convert({"--type", "q8_0", "s", "o"})->type, Dtype::q8_0);
+    EXPECT_FALSE(parse_convert({"s", "o"})->type.has_value());
+    EXPECT_FALSE(parse_bench({"--runs", "0", "a.wav"}));
+    EXPECT_FALSE(parse_nothing("devices", "Lists.", {"extra"}));
+    EXPECT_EQ(parse_pull({"tiny.en"})->name, "tiny.en");
+}
+
+TEST(Clip, SkipsAndStops) {
+    std::vector<float> samples(4 * sample_rate);
+    for (size_t i = 0; i < samples.size(); i++) samples[i] = static_cast<float>(i);
+    MemorySource whole(samples);
+    ClipSource clip(whole, {.offset_s = 1.5, .duration_s = 2});
+    std::vector<float> out(3 * sample_rate);
+    for (int round = 0; round < 2; round++) {
+        ASSERT_EQ(*clip.read(std::span(out).first(1000)), 1000u);
+        EXPECT_EQ(out[0], 1.5f * sample_rate);
+        EXPECT_EQ(*clip.read(out), 2u * sample_rate - 1000);
+        EXPECT_EQ(*clip.read(out), 0u);
+        ASSERT_TRUE(clip.rewind());
+    }
+    ClipSource beyond(whole, {.offset_s = 5});
+    ASSERT_TRUE(whole.rewind());
+    auto read = beyond.read(out);
+    ASSERT_FALSE(read);
+    EXPECT_NE(read.error().what.find("4.00 s"), std::string::npos) << read.error().what;
+}
+
+TEST(Clip, TimesCountFromTheStartOfTheRecording) {
+    Transcript transcript;
+    transcript.duration_s = 2;
+    transcript.segments.resize(1);
+    transcript.segments[0].t1_ms = 2000;
+    shift(transcript, {.offset_s = 1.5, .duration_s = 2});
+    EXPECT_EQ(transcript.segments[0].t0_ms, 1500);
+    EXPECT_EQ(transcript.segments[0].t1_ms, 3500);
+    EXPECT_EQ(transcript.segments[0].seek, 150);
+    EXPECT_DOUBLE_EQ(transcript.duration_s, 3.5);
+}
+
+TEST(Progress, TellsTheRestAndFitsTheTerminal) {
+    ProgressState state{.label = "talk.wav", .done = 60, .total = 120, .elapsed_s = 10};
+    EXPECT_EQ(progress_line(state, 120),
+              "talk.wav [##########..........]  50%  1:00 of 2:00, 0:10 elapsed, 0:10 left");
+    state.label = std::string(50, 'x') + "\n";
+    EXPECT_EQ(progress_line(state, 120).find('\n'), std::string::npos);
+    EXPECT_LE(progress_line(state, 40).size(), 40u);
+    EXPECT_LE(progress_line(state, 1).size(), 1u);
+    state.total = 0;
+    EXPECT_NE(progress_line(state, 120).find("1:00, 0:10 elapsed"), std::string::npos);
+    EXPECT_EQ(clock_text(3605), "1:00:05");
+}
+
+}  // namespace
+}  // namespace transcribe::cli
