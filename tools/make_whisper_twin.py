@@ -1,0 +1,273 @@
+#!/usr/bin/env python3
+"""Makes the reference twin of Whisper: tests/twins/data/whisper (what is in it: the README there).
+
+    python3 -m venv VENV && VENV/bin/pip install openai-whisper==20250625 safetensors transformers
+    VENV/bin/python tools/make_whisper_twin.py            # writes over the committed files
+
+A random model that is tiny in every size, in the layout that Hugging Face gives Whisper, and what
+the original implementation computes with it in fp32 on the CPU. What bites:
+  - it counts its limit of 1.00 s for the first timestamp in steps of 30 s / n_audio_ctx; the option
+    is scaled here so that it means 50 steps of 0.02 s, as in a real model;
+  - an arg-max that rounding could turn would make the twin worthless: NOISE on the logits must not
+    change a token. SEED was searched for that, and for outputs with text and several timestamps.
+"""
+import json
+import math
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import regex
+import tiktoken
+import torch
+import whisper.decoding
+from safetensors.torch import save_file
+from whisper.decoding import DecodingOptions, DecodingTask, detect_language
+from whisper.model import ModelDimensions, Whisper
+from whisper.tokenizer import Tokenizer
+
+import whisper_reference as reference
+
+OUT = Path(__file__).resolve().parents[1] / "tests/twins/data/whisper"
+SEED, NOISE = 399, 0.003
+N_MELS, D, N_HEADS, N_LAYERS, N_AUDIO_CTX, N_TEXT_CTX = 80, 16, 2, 2, 60, 64
+N_MERGES, N_CONTENT_FRAMES = 48, 80
+LANGUAGES = ["en", "zh", "de"]
+SPLIT = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+TEXT = """The quick brown fox jumps over the lazy dog, and the dog answers nothing at all. What they
+said there was heard again and again; then the others went on with their work in the winter rain."""
+
+
+def byte_alphabet():
+    """GPT-2's order of the bytes -> the letter that stands for each in a vocabulary."""
+    plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    rest = [b for b in range(256) if b not in plain]
+    return {b: chr(b) for b in plain} | {b: chr(256 + i) for i, b in enumerate(rest)}
+
+
+def train_merges(text, n_merges):
+    """Byte pair encoding, learned from a few sentences: the commonest pair first."""
+    words = [[bytes([b]) for b in word.encode()] for word in regex.findall(SPLIT, text)]
+    merges = []
+    while len(merges) < n_merges:
+        pairs = Counter(pair for word in words for pair in zip(word, word[1:]))
+        best = max(sorted(pairs), key=pairs.get)
+        merges.append(best)
+        for word in words:
+            i = 0
+            while i + 1 < len(word):
+                if (word[i], word[i + 1]) == best:
+                    word[i:i + 2] = [best[0] + best[1]]
+                i += 1
+    return merges
+
+
+class Vocabulary:
+    def __init__(self):
+        self.letters = byte_alphabet()
+        self.merges = train_merges(TEXT, N_MERGES)
+        pieces = [bytes([b]) for b in self.letters] + [a + b for a, b in self.merges]
+        self.ranks = {piece: i for i, piece in enumerate(pieces)}
+        assert len(self.ranks) == 256 + N_MERGES
+        names = ["<|endoftext|>", "<|startoftranscript|>", *(f"<|{code}|>" for code in LANGUAGES),
+                 "<|translate|>", "<|transcribe|>", "<|startoflm|>", "<|startofprev|>",
+                 "<|nospeech|>", "<|notimestamps|>",
+                 *(f"<|{0.02 * i:.2f}|>" for i in range(N_AUDIO_CTX + 1))]
+        self.special = {name: len(self.ranks) + i for i, name in enumerate(names)}
+        self.size = len(self.ranks) + len(self.special)
+
+    def spelled(self, piece):
+        return "".join(self.letters[b] for b in piece)
+
+    def tokenizer(self, language, task):
+        encoding = tiktoken.Encoding("twin", pat_str=SPLIT, mergeable_ranks=self.ranks,
+                                     special_tokens=self.special, explicit_n_vocab=self.size)
+        return Tokenizer(encoding, len(LANGUAGES), language, task)
+
+    def json(self):
+        byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True,
+                      "use_regex": True}
+        return {
+            "version": "1.0", "truncation": None, "padding": None, "normalizer": None,
+            "added_tokens": [{"id": i, "content": name, "single_word": False, "lstrip": False,
+                              "rstrip": False, "normalized": False, "special": True}
+                             for name, i in self.special.items()],
+            "pre_tokenizer": byte_level, "post_processor": None, "decoder": byte_level,
+            "model": {"type": "BPE", "dropout": None, "unk_token": None, "fuse_unk": False,
+                      "continuing_subword_prefix": "", "end_of_word_suffix": "",
+                      "byte_fallback": False,
+                      "vocab": {self.spelled(p): i for p, i in self.ranks.items()},
+                      "merges": [f"{self.spelled(a)} {self.spelled(b)}" for a, b in self.merges]}}
+
+
+def make_model(vocabulary):
+    """Normal weights, wide enough that each part matters."""
+    model = Whisper(ModelDimensions(N_MELS, N_AUDIO_CTX, D, N_HEADS, N_LAYERS, vocabulary.size,
+                                    N_TEXT_CTX, D, N_HEADS, N_LAYERS))
+    random = torch.Generator().manual_seed(SEED)
+    state = model.state_dict()
+    for name in sorted(state):
+        shape = state[name].shape
+        noise = torch.randn(shape, generator=random)
+        if name == "encoder.positional_embedding":
+            continue  # sinusoids
+        if len(shape) == 1:
+            is_scale = name.endswith("weight")
+            state[name] = is_scale + (0.2 if is_scale else 0.1) * noise
+        elif "embedding" in name:
+            state[name] = noise * (2 if "positional" in name else 1)
+        else:  # what a block adds outweighs what it is given, or the tied head repeats its input
+            gain = 4 if name.endswith(("out.weight", "mlp.2.weight")) else 2
+            state[name] = noise * gain / math.sqrt(math.prod(shape[1:]))
+    # Early times and the end of text are made likelier, so that outputs have several segments.
+    rows, begin = state["decoder.token_embedding.weight"], vocabulary.special["<|0.00|>"]
+    rows[begin:] *= torch.linspace(1.5, 0.7, len(rows) - begin)[:, None]
+    rows[vocabulary.special["<|endoftext|>"]] *= 1.7
+    rows[vocabulary.special["<|nospeech|>"]] *= 1.3
+    model.load_state_dict(state)
+    return model.eval()
+
+
+def hf_names():
+    """openai-whisper's names by Hugging Face's: the map of the reading side, turned round."""
+    from transformers import WhisperConfig, WhisperForConditionalGeneration
+    config = WhisperConfig(d_model=D, encoder_layers=N_LAYERS, decoder_layers=N_LAYERS,
+                           encoder_attention_heads=N_HEADS, decoder_attention_heads=N_HEADS)
+    names = WhisperForConditionalGeneration(config).state_dict()
+    return {reference.openai_name(n): n for n in names if n != "proj_out.weight"}
+
+
+def configs(v):
+    special, eot = v.special, v.special["<|endoftext|>"]
+    blank = v.ranks[b" "]
+    control = [special[f"<|{n}|>"] for n in ("startoftranscript", "translate", "transcribe",
+                                             "startoflm", "startofprev", "nospeech")]
+    symbols = sorted(v.ranks[s.encode()] for s in '"#()*+/:;<=>@[]^_`{|}~')
+    shared = {"bos_token_id": eot, "eos_token_id": eot, "pad_token_id": eot,
+              "decoder_start_token_id": special["<|startoftranscript|>"],
+              "begin_suppress_tokens": [blank, eot], "suppress_tokens": symbols + control}
+    model = {"architectures": ["WhisperForConditionalGeneration"], "model_type": "whisper",
+             "torch_dtype": "float32", "activation_function": "gelu", "d_model": D,
+             "num_mel_bins": N_MELS, "vocab_size": v.size, "num_hidden_layers": N_LAYERS,
+             "max_source_positions": N_AUDIO_CTX, "max_target_positions": N_TEXT_CTX,
+             "scale_embedding": False, "tie_word_embeddings": True, "is_encoder_decoder": True}
+    for side in ("encoder", "decoder"):
+        model |= {f"{side}_layers": N_LAYERS, f"{side}_attention_heads": N_HEADS,
+                  f"{side}_ffn_dim": 4 * D}
+    generation = {"is_multilingual": True, "max_length": N_TEXT_CTX,
+                  "max_initial_timestamp_index": 50, "return_timestamps": False,
+                  "no_timestamps_token_id": special["<|notimestamps|>"],
+                  "prev_sot_token_id": special["<|startofprev|>"],
+                  "lang_to_id": {f"<|{c}|>": special[f"<|{c}|>"] for c in LANGUAGES},
+                  "task_to_id": {t: special[f"<|{t}|>"] for t in ("transcribe", "translate")}}
+    n_frames = 2 * N_AUDIO_CTX
+    features = {"feature_extractor_type": "WhisperFeatureExtractor", "feature_size": N_MELS,
+                "sampling_rate": 16000, "n_fft": 400, "hop_length": 160, "chunk_length": 30,
+                "n_samples": n_frames * 160, "nb_max_frames": n_frames, "padding_value": 0.0,
+                "padding_side": "right", "return_attention_mask": False}
+    return {"config": model | shared, "generation_config": generation | shared,
+            "preprocessor_config": features, "tokenizer": v.json()}
+
+
+def decode(model, audio, vocabulary, suppress, **options):
+    """The reference's own decoding of one window."""
+    options = DecodingOptions(fp16=False, temperature=0, suppress_tokens=list(suppress),
+                              max_initial_timestamp=50 * 30 / N_AUDIO_CTX, **options)
+    whisper.decoding.get_tokenizer = (
+        lambda *_, language, task, **__: vocabulary.tokenizer(language, task))
+    task = DecodingTask(model, options)
+    result = task.run(audio)[0]
+    return {"prompt": list(task.initial_tokens), "ids": result.tokens, "text": result.text,
+            "avg_logprob": result.avg_logprob, "no_speech_prob": result.no_speech_prob,
+            "compression_ratio": result.compression_ratio}
+
+
+def assert_clear(model, decode_ids):
+    """Noise on the logits, far above any rounding, must not change a token."""
+    ids = decode_ids()
+    random = torch.Generator().manual_seed(1)
+
+    def shake(_, __, logits):
+        return logits + NOISE * (2 * torch.rand(logits.shape, generator=random) - 1)
+
+    hook = model.decoder.register_forward_hook(shake)
+    assert all(decode_ids() == ids for _ in range(20)), "a choice is too close: another SEED"
+    hook.remove()
+
+
+def make_mel():
+    """Smooth bands that move, in the range that a normalized log mel has."""
+    t, f = np.arange(2 * N_AUDIO_CTX)[None], np.arange(N_MELS)[:, None]
+    bands = np.sin(0.11 * t + 0.3 * f) * np.cos(0.05 * t - 0.17 * f) + 0.3 * np.sin(1.7 * t * f)
+    mel = torch.from_numpy((0.2 + 0.6 * bands).astype(np.float32))
+    mel[:, N_CONTENT_FRAMES:] = 0  # after the end of the recording, as `transcribe` pads
+    return mel
+
+
+@torch.no_grad()
+def golden(model, vocabulary, suppress):
+    mel = make_mel()[None]
+    tokenizer = vocabulary.tokenizer("en", "transcribe")
+    prompt = list(tokenizer.sot_sequence_including_notimestamps)
+    with reference.taps(model) as arrays:
+        audio = model.encoder(mel)
+        model.decoder(torch.tensor([prompt]), audio)
+    context = vocabulary.tokenizer("en", "transcribe").encode(" the dog answers")
+
+    def run(**options):
+        assert_clear(model, lambda: decode(model, audio, vocabulary, suppress, **options)["ids"])
+        return decode(model, audio, vocabulary, suppress, **options)
+
+    assert_clear(model, lambda: reference.raw_greedy(model, audio, prompt, 20))
+    facts = {
+        "reference": f"openai-whisper {whisper.__version__}, torch {torch.__version__}, fp32, CPU",
+        "prompt": prompt, "raw_greedy_ids": reference.raw_greedy(model, audio, prompt, 20),
+        "language_probs": detect_language(model, audio, tokenizer)[1][0],
+        "greedy_nots": run(language="en", without_timestamps=True),
+        "greedy_ts": run(language="en"),
+        "greedy_ts_context": run(language="de", prompt=context),
+        "translate_nots": run(language="zh", task="translate", without_timestamps=True),
+    }
+    arrays = {"mel": mel[0, :, :N_CONTENT_FRAMES],
+              **{name: torch.from_numpy(value) for name, value in arrays.items()}}
+    return arrays, facts
+
+
+def check_with_transformers(arrays, facts):
+    """The second implementation reads the files that were written and has to agree."""
+    from transformers import WhisperForConditionalGeneration, WhisperTokenizerFast
+    model = WhisperForConditionalGeneration.from_pretrained(OUT).eval()
+    with torch.no_grad():
+        logits = model(make_mel()[None],
+                       decoder_input_ids=torch.tensor([facts["prompt"]])).logits[0]
+    nmse = ((logits - arrays["dec.logits"]) ** 2).sum() / (logits ** 2).sum()
+    assert nmse < 1e-10, nmse
+    from tokenizers import Tokenizer as Fast
+    ids = Fast.from_file(str(OUT / "tokenizer.json")).encode(TEXT).ids
+    assert ids == Vocabulary().tokenizer("en", "transcribe").encode(TEXT)
+
+
+def main():
+    torch.set_num_threads(1)  # sums in one order, whatever the machine
+    OUT.mkdir(parents=True, exist_ok=True)
+    vocabulary = Vocabulary()
+    model = make_model(vocabulary)
+    files = configs(vocabulary)
+    arrays, facts = golden(model, vocabulary, files["config"]["suppress_tokens"])
+    names = hf_names()
+    weights = {names[k]: v.contiguous() for k, v in model.state_dict().items()}
+    save_file(weights, OUT / "model.safetensors", {"format": "pt"})
+    save_file({k: v.contiguous() for k, v in arrays.items()}, OUT / "golden.safetensors",
+              {"order": "slowest axis first", "about": "see README.md"})
+    for name, value in (*files.items(), ("golden", facts)):
+        indent = None if name == "tokenizer" else 1
+        text = json.dumps(value, ensure_ascii=False, indent=indent)
+        (OUT / f"{name}.json").write_text(text + "\n")
+    check_with_transformers(arrays, facts)
+    for file in sorted(OUT.iterdir()):
+        print(f"{file.stat().st_size:8} {file.name}")
+    print(json.dumps(facts, indent=1))
+
+
+if __name__ == "__main__":
+    main()
