@@ -6,8 +6,7 @@ extern "C" {
 #include <libavutil/avutil.h>
 }
 
-// From ggml: its headers are the business of src/tensor and src/nn.
-extern "C" const char* ggml_version(void);
+#include "tensor/device.h"
 
 namespace transcribe::cli {
 
@@ -15,7 +14,7 @@ std::string version_text() {
     return fmt::format(
         "transcribe {} (MIT licence)\n"
         "with ggml {} (MIT licence) and FFmpeg {} ({})",
-        TRANSCRIBE_VERSION, ggml_version(), av_version_info(), avutil_license());
+        TRANSCRIBE_VERSION, compute_library_version(), av_version_info(), avutil_license());
 }
 
 }  // namespace transcribe::cli

@@ -97,6 +97,8 @@ Expected<BackendPtr> open_backend(Device device) {
     return backend;
 }
 
+std::string compute_library_version() { return ggml_version(); }
+
 const CpuFunctions& cpu_functions() {
     static const CpuFunctions functions = [] {
         ggml_backend_reg_t reg = ggml_backend_dev_backend_reg(Device::cpu().dev);

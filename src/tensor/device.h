@@ -22,6 +22,8 @@ struct DeviceInfo {
 };
 std::vector<DeviceInfo> list_devices();
 
+std::string compute_library_version();  // of ggml: "0.20.2"
+
 // A place where weights live and graphs run. A value: devices belong to ggml's registry.
 struct Device {
     ggml_backend_device* dev = nullptr;
