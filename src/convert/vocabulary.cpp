@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <unordered_set>
+
 #include "base/text.h"
 #include "convert/byte_bpe.h"
 #include "convert/json.h"
@@ -114,11 +117,20 @@ void add_vocabulary_txt(std::string_view text, Vocabulary& into) {
     for_lines(text, [&](std::string_view line) {
         if (id < n_tokens_max) into.set(id++, std::string(line), plain_type(line));
     });
+}
+
+// The merges follow from the vocabulary, whose ids are in order of merging. Files that say less are
+// completed: vocabulary.txt has none, and published tokenizers of Whisper lack the first, "Ġ t",
+// without which no word that begins with t is spelled as the model learned it.
+void complete_merges(Vocabulary& into) {
     std::vector<std::string> words;
     for (size_t i = 0; i < into.tokens.size(); i++) {
         if (into.types[i] == Vocabulary::normal) words.push_back(into.tokens[i]);
     }
-    into.merges = derive_merges(words);
+    auto derived = derive_merges(words);
+    std::unordered_set<std::string> known(derived.begin(), derived.end());
+    bool all_known = std::ranges::all_of(into.merges, [&](auto& m) { return known.contains(m); });
+    if (all_known) into.merges = std::move(derived);
 }
 
 Expected<bool> try_tokenizer_json(const std::string& directory, Vocabulary& into) {
@@ -192,6 +204,7 @@ Expected<Vocabulary> read_vocabulary(const std::string& directory) {
         }
         TRY(read);
     }
+    complete_merges(out);
     out.index_merges();
     return out;
 }
