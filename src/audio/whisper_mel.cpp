@@ -19,9 +19,10 @@ constexpr i64 n_back = 3000;      // frames held behind a window, when not all a
 constexpr float lowest = -10.0f;  // log10(1e-10), the level of zeros
 
 // Sound worth decoding reaches loud_level in some mel band from 300 Hz up for 40 ms. A steady tone
-// does at -83 dBFS, speech when its peak is above about -65 dBFS; pink noise of -78 dBFS RMS stays
-// 5 dB below. Mains hum lies below 300 Hz, and the click of its beginning is shorter than 40 ms.
-constexpr float loud_level = -5.75f;
+// does from -80 dBFS or so, speech with peaks at -46 dBFS by a factor of ten and more; pink noise
+// of -78 dBFS RMS stays 2.5 dB below. Mains hum lies below 300 Hz, and the click of its beginning
+// is shorter than 40 ms.
+constexpr float loud_level = -6.0f;
 constexpr float loud_from_hz = 300.0f;
 constexpr int n_loud_min = 4;  // frames in a row
 
