@@ -27,7 +27,8 @@ class Model {
   public:
     virtual ~Model() = default;
     virtual const ModelInfo& info() const = 0;
-    virtual Expected<std::unique_ptr<Worker>> worker(Compute&) const = 0;
+    // A worker that decodes up to `batch_size` windows at once.
+    virtual Expected<std::unique_ptr<Worker>> worker(Compute&, int batch_size) const = 0;
 };
 
 struct Family {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "asr/model.h"
+#include "tensor/device.h"
 
 namespace transcribe {
 
@@ -17,11 +18,5 @@ struct OpenOptions {
 // out_of_memory, backend.
 Expected<std::shared_ptr<const Model>> open_model(const std::string& path,
                                                   const OpenOptions& options = {});
-
-struct DeviceInfo {
-    std::string name, description, kind;  // kind: "cpu", "gpu", "integrated gpu", "accelerator"
-    size_t free_bytes = 0, total_bytes = 0;
-};
-std::vector<DeviceInfo> list_devices();
 
 }  // namespace transcribe

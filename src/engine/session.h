@@ -20,6 +20,7 @@ struct SessionOptions {
 
 class Session {
   public:
+    Session();
     static Expected<std::unique_ptr<Session>> make(std::shared_ptr<const Model> model,
                                                    const SessionOptions& options = {});
     ~Session();
@@ -35,7 +36,6 @@ class Session {
     void observe(TapSink* sink);
 
   private:
-    Session() = default;
     struct State;
     std::unique_ptr<State> state_;
 };

@@ -16,6 +16,16 @@ void channel_fastest(std::span<const std::vector<float>> from, std::span<float> 
     }
 }
 
+// A view of x [C, T, B] whose row i is the `n` rows of x from i * stride on: [n C, T', B]. ggml's own
+// views may not hold more elements than their source, so the rows are counted after it is made.
+Tensor overlapping_rows(Tensor x, int n, int stride) {
+    size_t hop = x.t->nb[1] * static_cast<size_t>(stride);
+    ggml_tensor* t =
+        ggml_view_3d(x.g->ctx, x.t, n * x.dim(0), 1, x.dim(2), hop, x.t->nb[2], 0);
+    t->ne[1] = (x.dim(1) - n) / stride + 1;
+    return {t, x.g};
+}
+
 }  // namespace
 
 void Conv3::bind(Scope s, i64 n_in, i64 n_out, int stride_frames) {
@@ -27,12 +37,9 @@ void Conv3::bind(Scope s, i64 n_in, i64 n_out, int stride_frames) {
 
 Tensor Conv3::operator()(Tensor x) const {
     Tensor p = pad_rows(x);                                                    // [C_in, T + 2, B]
-    ggml_context* ctx = x.g->ctx;
-    i64 n_in = x.dim(0), n_out = x.dim(1) / stride, n_batch = x.dim(2);
-    size_t hop = p.t->nb[1] * static_cast<size_t>(stride);
-    Tensor taps{ggml_view_3d(ctx, p.t, 3 * n_in, n_out, n_batch, hop, p.t->nb[2], 0), x.g};
-    // A view whose rows overlap. The F32 product wants its rows one after another to be fast.
-    if (w.dtype() == Dtype::f32) taps.t = ggml_cont(ctx, taps.t);
+    Tensor taps = overlapping_rows(p, 3, stride);                              // [3 C_in, T', B]
+    // The F32 product wants its rows one after another to be fast.
+    if (w.dtype() == Dtype::f32) taps.t = ggml_cont(x.g->ctx, taps.t);
     return product(w, taps);
 }
 

@@ -27,7 +27,8 @@ void StepFeed::set(const StepShape& shape, std::span<const std::vector<int>> tok
     mask_.assign(n_slots * n * len_.size(), minus_infinity);
     for (size_t row = 0; row < len_.size(); row++) {
         CHECK(tokens[row].size() <= n && !tokens[row].empty());
-        auto held = static_cast<size_t>(len_[row]);
+        // An ended row repeats its last slot: it must go nowhere.
+        auto held = static_cast<size_t>(len_[row] - (done_[row] ? 1 : 0));
         CHECK(held + n <= n_slots);
         for (size_t i = 0; i < n; i++) {
             size_t slot = held + i;

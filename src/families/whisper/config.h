@@ -1,0 +1,28 @@
+// Whisper's facts as a model file states them (keys stt.whisper.*, stt.frontend.*, tokenizer.ggml.*).
+#pragma once
+
+#include "asr/types.h"
+#include "audio/mel.h"
+#include "families/whisper/net.h"
+#include "families/whisper/rules.h"
+#include "tensor/weights.h"
+#include "text/tokenizer.h"
+
+namespace transcribe::whisper {
+
+struct Config {
+    NetConfig net;
+    MelSpec mel;  // filters and window come with the tensors
+    SpecialTokens ids;
+    std::vector<int> suppress, begin_suppress;
+    std::vector<std::string> languages;  // codes, in the order of ids.languages
+    ModelInfo info;
+    bool multilingual() const { return languages.size() > 1; }
+    int n_frames() const { return 2 * net.n_audio_ctx; }  // mel frames of a window
+    int n_tokens_max() const { return net.n_text_ctx / 2; }  // sampled tokens of a window
+};
+
+Vocabulary read_vocabulary(KvReader kv);
+Config read_config(KvReader kv, const Tokenizer& tokenizer);
+
+}  // namespace transcribe::whisper
