@@ -18,6 +18,7 @@ namespace {
 
 using namespace test;
 using namespace tiny_whisper;
+
 std::string outcome(const std::string& source, const std::string& out) {
     auto report = convert(source, out);
     return report ? "converted" : report.error().what;
