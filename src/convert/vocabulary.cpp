@@ -19,12 +19,12 @@ bool in_bars(std::string_view piece) {
     return piece.size() > 4 && piece.starts_with("<|") && piece.ends_with("|>");
 }
 
-Vocabulary::Type added_type(std::string_view piece, bool special) {
-    return special || in_bars(piece) ? Vocabulary::control : Vocabulary::user_defined;
+SourceVocabulary::Type added_type(std::string_view piece, bool special) {
+    return special || in_bars(piece) ? SourceVocabulary::control : SourceVocabulary::user_defined;
 }
 
-Vocabulary::Type plain_type(std::string_view piece) {
-    return in_bars(piece) ? Vocabulary::control : Vocabulary::normal;
+SourceVocabulary::Type plain_type(std::string_view piece) {
+    return in_bars(piece) ? SourceVocabulary::control : SourceVocabulary::normal;
 }
 
 Error bad(const std::string& where, std::string_view fault) {
@@ -37,7 +37,7 @@ std::optional<int> token_id(const Json& value) {
 }
 
 // {piece: id}
-Status add_pieces(const Json& map, bool added, const std::string& where, Vocabulary& into) {
+Status add_pieces(const Json& map, bool added, const std::string& where, SourceVocabulary& into) {
     if (!map.is_object()) return bad(where, "the vocabulary is not an object of pieces and ids");
     for (const auto& [piece, value] : map.items()) {
         auto id = token_id(value);
@@ -48,7 +48,7 @@ Status add_pieces(const Json& map, bool added, const std::string& where, Vocabul
 }
 
 // Each either "a b" or ["a", "b"].
-Status add_merges(const Json& list, const std::string& where, Vocabulary& into) {
+Status add_merges(const Json& list, const std::string& where, SourceVocabulary& into) {
     if (!list.is_array()) return bad(where, "model.merges is not a list");
     for (const Json& merge : list) {
         bool pair =
@@ -61,7 +61,7 @@ Status add_merges(const Json& list, const std::string& where, Vocabulary& into) 
     return {};
 }
 
-Status add_special(const Json& list, const std::string& where, Vocabulary& into) {
+Status add_special(const Json& list, const std::string& where, SourceVocabulary& into) {
     if (list.is_null()) return {};
     if (!list.is_array()) return bad(where, "added_tokens is not a list");
     for (const Json& token : list) {
@@ -77,7 +77,7 @@ Status add_special(const Json& list, const std::string& where, Vocabulary& into)
     return {};
 }
 
-Status add_tokenizer_json(const Json& json, const std::string& where, Vocabulary& into) {
+Status add_tokenizer_json(const Json& json, const std::string& where, SourceVocabulary& into) {
     auto model = json.find("model");
     if (model == json.end() || !model->is_object()) return bad(where, "model is missing");
     std::string type = model->value("type", Json()).is_string() ? (*model)["type"] : "BPE";
@@ -99,7 +99,7 @@ void for_lines(std::string_view text, F&& each) {
     }
 }
 
-Status add_vocab_and_merges(const std::string& directory, Vocabulary& into) {
+Status add_vocab_and_merges(const std::string& directory, SourceVocabulary& into) {
     TRY_SET(auto vocab, read_json(directory + "/vocab.json"));
     TRY(add_pieces(vocab, false, directory + "/vocab.json", into));
     TRY_SET(auto merges, read_text(directory + "/merges.txt"));
@@ -112,7 +112,7 @@ Status add_vocab_and_merges(const std::string& directory, Vocabulary& into) {
 }
 
 // One piece a line, in order of ids.
-void add_vocabulary_txt(std::string_view text, Vocabulary& into) {
+void add_vocabulary_txt(std::string_view text, SourceVocabulary& into) {
     int id = 0;
     for_lines(text, [&](std::string_view line) {
         if (id < n_tokens_max) into.set(id++, std::string(line), plain_type(line));
@@ -122,10 +122,10 @@ void add_vocabulary_txt(std::string_view text, Vocabulary& into) {
 // The merges follow from the vocabulary, whose ids are in order of merging. Files that say less are
 // completed: vocabulary.txt has none, and published tokenizers of Whisper lack the first, "Ġ t",
 // without which no word that begins with t is spelled as the model learned it.
-void complete_merges(Vocabulary& into) {
+void complete_merges(SourceVocabulary& into) {
     std::vector<std::string> words;
     for (size_t i = 0; i < into.tokens.size(); i++) {
-        if (into.types[i] == Vocabulary::normal) words.push_back(into.tokens[i]);
+        if (into.types[i] == SourceVocabulary::normal) words.push_back(into.tokens[i]);
     }
     auto derived = derive_merges(words);
     std::unordered_set<std::string> known(derived.begin(), derived.end());
@@ -133,7 +133,7 @@ void complete_merges(Vocabulary& into) {
     if (all_known) into.merges = std::move(derived);
 }
 
-Expected<bool> try_tokenizer_json(const std::string& directory, Vocabulary& into) {
+Expected<bool> try_tokenizer_json(const std::string& directory, SourceVocabulary& into) {
     std::string path = directory + "/tokenizer.json";
     TRY_SET(auto json, read_json_if_any(path));
     if (json.is_null()) return false;
@@ -141,7 +141,7 @@ Expected<bool> try_tokenizer_json(const std::string& directory, Vocabulary& into
     return true;
 }
 
-Expected<bool> try_vocabulary_txt(const std::string& directory, Vocabulary& into) {
+Expected<bool> try_vocabulary_txt(const std::string& directory, SourceVocabulary& into) {
     auto text = read_text(directory + "/vocabulary.txt");
     if (!text && text.error().code == Code::not_found) return false;
     if (!text) return text.error();
@@ -151,12 +151,12 @@ Expected<bool> try_vocabulary_txt(const std::string& directory, Vocabulary& into
 
 }  // namespace
 
-std::optional<int> Vocabulary::find(const std::string& piece) const {
+std::optional<int> SourceVocabulary::find(const std::string& piece) const {
     auto found = ids.find(piece);
     return found == ids.end() ? std::nullopt : std::optional(found->second);
 }
 
-void Vocabulary::set(int id, std::string piece, Type type) {
+void SourceVocabulary::set(int id, std::string piece, Type type) {
     auto at = static_cast<size_t>(id);
     if (at >= tokens.size()) {
         tokens.resize(at + 1);
@@ -167,7 +167,7 @@ void Vocabulary::set(int id, std::string piece, Type type) {
     types[at] = type;
 }
 
-void Vocabulary::fill_holes(int n_tokens) {
+void SourceVocabulary::fill_holes(int n_tokens) {
     tokens.resize(static_cast<size_t>(n_tokens));
     types.resize(static_cast<size_t>(n_tokens), hole);
     for (int id = 0; id < n_tokens; id++) {
@@ -176,11 +176,11 @@ void Vocabulary::fill_holes(int n_tokens) {
     }
 }
 
-void Vocabulary::index_merges() {
+void SourceVocabulary::index_merges() {
     for (size_t i = 0; i < merges.size(); i++) merge_ranks_.emplace(merges[i], static_cast<int>(i));
 }
 
-std::pair<std::optional<int>, size_t> Vocabulary::encode_first(std::string_view bytes) const {
+std::pair<std::optional<int>, size_t> SourceVocabulary::encode_first(std::string_view bytes) const {
     auto rank = [&](const std::string& a, const std::string& b) {
         auto found = merge_ranks_.find(a + " " + b);
         return found == merge_ranks_.end() ? std::nullopt : std::optional(found->second);
@@ -189,8 +189,8 @@ std::pair<std::optional<int>, size_t> Vocabulary::encode_first(std::string_view 
     return {parts.empty() ? std::nullopt : find(parts[0]), parts.size()};
 }
 
-Expected<Vocabulary> read_vocabulary(const std::string& directory) {
-    Vocabulary out;
+Expected<SourceVocabulary> read_vocabulary(const std::string& directory) {
+    SourceVocabulary out;
     TRY_SET(bool found, try_tokenizer_json(directory, out));
     if (!found) {
         TRY_SET(found, try_vocabulary_txt(directory, out));

@@ -13,7 +13,7 @@
 
 namespace transcribe {
 
-struct Vocabulary {
+struct SourceVocabulary {
     // The numbers are GGUF's. Words in angle bars, <|like this|>, are control whatever the source
     // says.
     enum Type : std::int32_t { normal = 1, control = 3, user_defined = 4, hole = 0 };
@@ -36,6 +36,6 @@ struct Vocabulary {
 };
 
 // Errors: not_found, io, bad_model.
-Expected<Vocabulary> read_vocabulary(const std::string& directory);
+Expected<SourceVocabulary> read_vocabulary(const std::string& directory);
 
 }  // namespace transcribe

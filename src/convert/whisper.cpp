@@ -129,7 +129,7 @@ std::vector<GgufKey> tokenizer_keys(const WhisperTokens& t) {
     return keys.list;
 }
 
-std::vector<GgufKey> vocabulary_keys(Vocabulary vocabulary) {
+std::vector<GgufKey> vocabulary_keys(SourceVocabulary vocabulary) {
     Keys keys("tokenizer.ggml.");
     keys.set("tokens", std::move(vocabulary.tokens));
     keys.set("token_type", std::move(vocabulary.types));

@@ -22,7 +22,7 @@ struct WhisperConfig {
 };
 
 struct WhisperTokens {
-    Vocabulary vocabulary;
+    SourceVocabulary vocabulary;
     int end_of_text = 0, start = 0, no_timestamps = 0;
     std::optional<int> transcribe, translate, previous;
     std::vector<int> suppress, begin_suppress;

@@ -74,7 +74,7 @@ class TokenReader {
         if (!before) return;
         for (int i = 0; i < n_timestamps && *before + 1 + i < config_.n_vocab; i++) {
             out_.vocabulary.set(*before + 1 + i, fmt::format("<|{:.2f}|>", i * timestamp_s),
-                                Vocabulary::control);
+                                SourceVocabulary::control);
         }
     }
 

@@ -39,7 +39,7 @@ Tensor Conv3::operator()(Tensor x) const {
     Tensor p = pad_rows(x);                                                    // [C_in, T + 2, B]
     Tensor taps = overlapping_rows(p, 3, stride);                              // [3 C_in, T', B]
     // The F32 product wants its rows one after another to be fast.
-    if (w.dtype() == Dtype::f32) taps.t = ggml_cont(x.g->ctx, taps.t);
+    if (x.g->on_cpu) taps.t = ggml_cont(x.g->ctx, taps.t);
     return product(w, taps);
 }
 

@@ -10,7 +10,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "families/whisper/languages.h"
+#include "asr/languages.h"
 #include "text/byte_alphabet.h"
 
 namespace transcribe {

@@ -1,4 +1,4 @@
-#include "families/whisper/languages.h"
+#include "asr/languages.h"
 
 #include <algorithm>
 
