@@ -60,6 +60,7 @@ std::string transcript_json(const Transcript& transcript) {
     }
     return dump({{"text", transcript.text},
                  {"language", transcript.language},
+                 {"language_probability", transcript.language_probability},
                  {"duration", transcript.duration_s},
                  {"segments", std::move(segments)}});
 }

@@ -103,7 +103,8 @@ TEST(Writers, JsonHasTheSchemaOfTheWhisperCommand) {
     Transcript t = transcript(7.74, {s});
     t.text = "Hello.";
     EXPECT_EQ(write("json", t),
-              R"({"text":"Hello.","language":"en","duration":7.74,"segments":[{"id":0,"seek":3000,)"
+              R"({"text":"Hello.","language":"en","language_probability":0.0,"duration":7.74,)"
+              R"("segments":[{"id":0,"seek":3000,)"
               R"("start":0.0,"end":7.74,"text":" Hello.","tokens":[50363,23],"temperature":0.2,)"
               R"("avg_logprob":0.0,"compression_ratio":0.0,"no_speech_prob":0.0}]})"
               "\n");

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/stopwatch.h"
+#include "base/trace.h"
 #include "decode/pick.h"
 #include "decode/quality.h"
 
@@ -70,7 +71,7 @@ WindowDecoder::WindowDecoder(Compute& compute, const Net& net, const Config& con
 Expected<std::unique_ptr<WindowDecoder>> WindowDecoder::make(Compute& compute, const Net& net,
                                                              const Config& c, int n_windows_max) {
     // Caches as exact as the weights they are read with.
-    Dtype dtype = net.dec.blocks[0].self_attn.wk.w.dtype() == Dtype::f32 ? Dtype::f32 : Dtype::f16;
+    Dtype dtype = Dtype::f32;
     KvCache::Sizes sizes{c.net.dec.n_layers, c.net.dec.d, c.net.n_text_ctx, n_windows_max, dtype};
     TRY_SET(KvCache self, KvCache::make(compute, sizes));
     sizes.n_ctx = c.net.n_audio_ctx;
@@ -79,6 +80,7 @@ Expected<std::unique_ptr<WindowDecoder>> WindowDecoder::make(Compute& compute, c
 }
 
 Status WindowDecoder::encode(const std::vector<float>& mels, int n_windows) {
+    Span span("encode");
     Stopwatch watch(timings.encode);
     timings.n_windows += n_windows;
     in_ = {};
@@ -97,6 +99,7 @@ void WindowDecoder::build(const StepShape& shape) {
 // -> logits [V, 2 B]: each row's last token, then each row's start-of-transcript
 Expected<std::span<float>> WindowDecoder::feed_prompts(std::span<const Prompt> prompts,
                                                        StepFeed& feed) {
+    Span span("prompt");
     Stopwatch watch(timings.prefill);
     size_t longest = 0;
     std::vector<std::vector<int>> tokens;
@@ -119,6 +122,7 @@ Expected<std::span<float>> WindowDecoder::feed_prompts(std::span<const Prompt> p
 // -> logits [V, B]
 Expected<std::span<float>> WindowDecoder::feed_step(const std::vector<std::vector<int>>& tokens,
                                                     StepFeed& feed) {
+    Span span("step");
     Stopwatch watch(timings.step);
     timings.n_steps++;
     int n_slots = round_up_slots(feed.longest() + 1, config_.net.n_text_ctx);

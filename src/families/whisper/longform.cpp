@@ -29,6 +29,7 @@ LongForm::LongForm(const Facts& facts, const Options& options, AudioSource& sour
     needs_language_ = facts.config.multilingual() && options.language.empty();
     if (at != languages.end()) language_ = static_cast<int>(at - languages.begin());
     transcript_.language = options.language;
+    transcript_.language_probability = options.language.empty() ? 0 : 1;  // known, not detected
     std::string_view prompt = trim(options.initial_prompt);
     if (!prompt.empty()) context_ = facts.tokenizer.encode(fmt::format(" {}", prompt));
     size_t n_max = static_cast<size_t>(facts.config.n_tokens_max()) - 1;

@@ -1,6 +1,7 @@
 #include "families/whisper/worker.h"
 
 #include "base/stopwatch.h"
+#include "base/trace.h"
 
 namespace transcribe::whisper {
 
@@ -44,6 +45,7 @@ Status WhisperWorker::run(std::span<AudioSource* const> recordings, const Option
 
 Status WhisperWorker::run_group(std::deque<LongForm>& forms, const Options& options) {
     {
+        Span span("scan");
         Stopwatch watch(decoder_->timings.audio);
         for (LongForm& form : forms) form.open();
     }
@@ -65,6 +67,7 @@ Status WhisperWorker::run_group(std::deque<LongForm>& forms, const Options& opti
 }
 
 std::vector<LongForm*> WhisperWorker::gather(std::deque<LongForm>& forms) {
+    Span span("mel");
     Stopwatch watch(decoder_->timings.mel);
     size_t n_window = static_cast<size_t>(facts_.config.net.n_mels) *
                       static_cast<size_t>(facts_.config.n_frames());
