@@ -10,7 +10,6 @@ namespace transcribe {
 namespace {
 
 constexpr std::array table{
-    VarInfo{Var::log, "TRANSCRIBE_LOG", "least level that is logged: error, warn, info or debug"},
     VarInfo{Var::trace, "TRANSCRIBE_TRACE", "file that gets a trace of where the time goes (JSON)"},
     VarInfo{Var::tap, "TRANSCRIBE_TAP", "names of the inner tensors to write, with * as wildcard"},
     VarInfo{Var::tap_dir, "TRANSCRIBE_TAP_DIR", "folder that gets those tensors"},
@@ -18,8 +17,6 @@ constexpr std::array table{
     VarInfo{Var::hub, "TRANSCRIBE_HUB", "address that stands in for https://huggingface.co"},
     VarInfo{Var::xdg_cache_home, "XDG_CACHE_HOME", "folder above transcribe/models"},
     VarInfo{Var::home, "HOME", "where .cache is, when XDG_CACHE_HOME is not set"},
-    VarInfo{Var::local_app_data, "LOCALAPPDATA", "the same on Windows"},
-    VarInfo{Var::user_profile, "USERPROFILE", "the same on Windows, when LOCALAPPDATA is not set"},
 };
 
 }  // namespace

@@ -9,7 +9,6 @@
 namespace transcribe {
 
 enum class Var {
-    log,
     trace,
     tap,
     tap_dir,
@@ -17,8 +16,6 @@ enum class Var {
     hub,
     xdg_cache_home,
     home,
-    local_app_data,
-    user_profile,
 };
 
 struct VarInfo {

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "base/env.h"
 #include "base/text.h"
+#include "base/trace.h"
 #include "families/registry.h"
 #include "tensor/weights.h"
 
@@ -10,6 +12,8 @@ namespace transcribe {
 
 Expected<std::shared_ptr<const Model>> open_model(const std::string& path,
                                                   const OpenOptions& options) {
+    if (auto trace = env(Var::trace)) TRY(start_trace(*trace));
+    Span span("load");
     TRY_SET(Device device, Device::pick(options.device));
     TRY_SET(auto file, Gguf::open(path));
     Loader loader(file, device);

@@ -2,14 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
+#include "asr/languages.h"
+#include "base/env.h"
 #include "base/text.h"
-#include "families/whisper/languages.h"
+#include "base/trace.h"
+#include "engine/observe.h"
 #include "tensor/compute.h"
 
 namespace transcribe {
 
 struct Session::State {
     std::shared_ptr<const Model> model;
+    std::unique_ptr<NpyTaps> taps;  // null when nobody asked
     std::unique_ptr<Compute> compute;
     std::unique_ptr<Worker> worker;
 };
@@ -27,6 +33,9 @@ Expected<std::unique_ptr<Session>> Session::make(std::shared_ptr<const Model> mo
     TRY_SET(Device device, Device::pick(s.model->info().device));
     TRY_SET(auto lanes, Lanes::make(1, n_threads));
     TRY_SET(s.compute, Compute::make(device, std::move(lanes)));
+    s.compute->flash = env(Var::flash) != "0";
+    TRY_SET(s.taps, taps_of_environment());
+    if (s.taps) s.compute->observe(s.taps.get());
     TRY_SET(s.worker, s.model->worker(*s.compute, std::max(1, options.batch_size)));
     return session;
 }
@@ -34,8 +43,9 @@ Expected<std::unique_ptr<Session>> Session::make(std::shared_ptr<const Model> mo
 Expected<std::string> Session::check(const Options& options) const {
     const ModelInfo& info = state_->model->info();
     if (options.task == Task::translate && !info.translates) {
-        return Error{Code::unsupported,
-                     fmt::format("the model {} cannot translate; use a multilingual model", info.name)};
+        return Error{
+            Code::unsupported,
+            fmt::format("the model {} cannot translate; use a multilingual model", info.name)};
     }
     if (options.timestamps && !info.has_timestamps) {
         return Error{Code::unsupported, fmt::format("the model {} gives no times", info.name)};
@@ -59,9 +69,14 @@ Expected<std::vector<Transcript>> Session::transcribe(std::span<AudioSource* con
     Options checked = options;
     TRY_SET(checked.language, check(options));
     std::vector<Transcript> out(recordings.size());
-    Compute::Lease lease(*state_->compute);
+    std::optional<Compute::Lease> lease;
+    {
+        Span span("lane wait");
+        lease.emplace(*state_->compute);
+    }
     Status status = state_->worker->run(recordings, checked, out);
     if (!status && status.error().code != Code::aborted) return std::move(status).error();
+    if (state_->taps) TRY(state_->taps->status());
     return out;
 }
 
