@@ -15,11 +15,20 @@ namespace transcribe {
 
 namespace {
 
-using Half = std::uint16_t;
-
-TRANSCRIBE_AVX2 inline __m256 wide(const Half* w) {
-    return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w)));
-}
+// Eight stored weights as floats.
+struct F16 {
+    std::uint16_t bits;
+    TRANSCRIBE_AVX2 static __m256 wide(const F16* w) {
+        return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w)));
+    }
+};
+struct Bf16 {
+    std::uint16_t bits;  // the upper half of a float
+    TRANSCRIBE_AVX2 static __m256 wide(const Bf16* w) {
+        __m128i half = _mm_loadu_si128(reinterpret_cast<const __m128i*>(w));
+        return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(half), 16));
+    }
+};
 
 TRANSCRIBE_AVX2 inline float sum(__m256 v) {
     __m128 s = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
@@ -28,21 +37,21 @@ TRANSCRIBE_AVX2 inline float sum(__m256 v) {
 }
 
 // One weight row with N rows of x that lie `stride` floats apart; n_in is a multiple of 8.
-template <int N>
+template <int N, class Half>
 TRANSCRIBE_AVX2 void dot(const Half* w, const float* x, size_t stride, size_t n_in, float* out) {
     __m256 even[N], odd[N];
     for (int r = 0; r < N; r++) even[r] = odd[r] = _mm256_setzero_ps();
     size_t i = 0;
     for (; i + 16 <= n_in; i += 16) {
-        __m256 w0 = wide(w + i), w1 = wide(w + i + 8);
+        __m256 w0 = Half::wide(w + i), w1 = Half::wide(w + i + 8);
         for (int r = 0; r < N; r++) {
             const float* row = x + static_cast<size_t>(r) * stride + i;
             even[r] = _mm256_fmadd_ps(w0, _mm256_loadu_ps(row), even[r]);
-            odd[r]  = _mm256_fmadd_ps(w1, _mm256_loadu_ps(row + 8), odd[r]);
+            odd[r] = _mm256_fmadd_ps(w1, _mm256_loadu_ps(row + 8), odd[r]);
         }
     }
     if (i < n_in) {
-        __m256 w0 = wide(w + i);
+        __m256 w0 = Half::wide(w + i);
         for (int r = 0; r < N; r++) {
             const float* row = x + static_cast<size_t>(r) * stride + i;
             even[r] = _mm256_fmadd_ps(w0, _mm256_loadu_ps(row), even[r]);
@@ -52,6 +61,7 @@ TRANSCRIBE_AVX2 void dot(const Half* w, const float* x, size_t stride, size_t n_
 }
 
 // This thread's share of the output: some weight rows, all rows of x.
+template <class Half>
 void share(ggml_tensor* dst, int ith, int nth, void*) {
     const ggml_tensor *w = dst->src[0], *x = dst->src[1];
     auto n_in = static_cast<size_t>(w->ne[0]);
@@ -59,9 +69,8 @@ void share(ggml_tensor* dst, int ith, int nth, void*) {
     size_t stride = x->nb[1] / sizeof(float);
     auto* out = static_cast<float*>(dst->data);
     for (i64 o = n_out * ith / nth; o < n_out * (ith + 1) / nth; o++) {
-        const auto* row =
-            reinterpret_cast<const Half*>(static_cast<const char*>(w->data) +
-                                          static_cast<size_t>(o) * w->nb[1]);
+        const auto* row = reinterpret_cast<const Half*>(static_cast<const char*>(w->data) +
+                                                        static_cast<size_t>(o) * w->nb[1]);
         const auto* in = static_cast<const float*>(x->data);
         i64 r = 0;
         float sums[4];
@@ -82,17 +91,23 @@ bool has_few_rows_product() {
 }
 
 Tensor few_rows_product(Weight w, Tensor x) {
-    CHECK(w.dtype() == Dtype::f16 && w.dim(0) % 8 == 0 && ggml_is_contiguous(x.t));
+    CHECK(w.dim(0) % 8 == 0 && ggml_is_contiguous(x.t));
+    CHECK(w.dtype() == Dtype::f16 || w.dtype() == Dtype::bf16);
     ggml_tensor* args[] = {w.t, x.t};
+    ggml_custom_op_t run = w.dtype() == Dtype::f16 ? share<F16> : share<Bf16>;
     return {ggml_custom_4d(x.g->ctx, GGML_TYPE_F32, w.dim(1), x.dim(1), x.dim(2), x.dim(3), args, 2,
-                           share, GGML_N_TASKS_MAX, nullptr),
+                           run, GGML_N_TASKS_MAX, nullptr),
             x.g};
 }
 
 #else
 
-bool has_few_rows_product() { return false; }
-Tensor few_rows_product(Weight, Tensor) { throw Bug("this processor has no few-rows product"); }
+bool has_few_rows_product() {
+    return false;
+}
+Tensor few_rows_product(Weight, Tensor) {
+    throw Bug("this processor has no few-rows product");
+}
 
 #endif
 

@@ -19,13 +19,14 @@ Tensor product(Weight w, Tensor x) {
     if (!x.g->on_cpu || w.dtype() == Dtype::f32) return {ggml_mul_mat(ctx, w.t, x.t), x.g};
     // On the CPU ggml multiplies F16 and quantized weights by rounding x to their type. With many rows
     // it is both exact and twice as fast (AVX2) to widen the weights for the time of the product; with
-    // few, F16 is widened on the way.
+    // few, F16 and BF16 are widened on the way.
     constexpr i64 n_rows_many = 32;
     if (ggml_nrows(x.t) >= n_rows_many) {
         return {ggml_mul_mat(ctx, ggml_cast(ctx, w.t, GGML_TYPE_F32), x.t), x.g};
     }
     bool fits = w.dim(0) % 8 == 0 && ggml_is_contiguous(x.t);
-    if (w.dtype() == Dtype::f16 && fits && has_few_rows_product()) return few_rows_product(w, x);
+    bool half = w.dtype() == Dtype::f16 || w.dtype() == Dtype::bf16;
+    if (half && fits && has_few_rows_product()) return few_rows_product(w, x);
     return {ggml_mul_mat(ctx, w.t, x.t), x.g};
 }
 
