@@ -75,6 +75,7 @@ Expected<std::vector<Transcript>> Session::transcribe(std::span<AudioSource* con
         lease.emplace(*state_->compute);
     }
     Status status = state_->worker->run(recordings, checked, out);
+    state_->compute->cancelled() = false;  // the session goes on being usable
     if (!status && status.error().code != Code::aborted) return std::move(status).error();
     if (state_->taps) TRY(state_->taps->status());
     return out;

@@ -32,7 +32,8 @@ class Session {
     // Validates language and task against the model; transcribe() does the same. Gives the
     // language code ("" when it is to be detected).
     Expected<std::string> check(const Options& options) const;
-    void cancel() noexcept;  // from any thread, and from a signal handler
+    // Ends the run under way, or the next one when none is. From any thread, and a signal handler.
+    void cancel() noexcept;
     void observe(TapSink* sink);
 
   private:

@@ -24,7 +24,7 @@ Status WhisperWorker::run(std::span<AudioSource* const> recordings, const Option
                           std::span<Transcript> out) {
     auto n_max = static_cast<size_t>(n_rows_max_);
     Status status;
-    for (size_t at = 0; at < recordings.size() && status; at += n_max) {
+    for (size_t at = 0; at < recordings.size(); at += n_max) {
         double total_ms = 0;
         Stopwatch watch(total_ms);
         decoder_->timings = {};
@@ -33,7 +33,7 @@ Status WhisperWorker::run(std::span<AudioSource* const> recordings, const Option
         for (size_t i = at; i < at + n; i++) {
             forms.emplace_back(facts_, options, *recordings[i], static_cast<int>(i));
         }
-        status = run_group(forms, options);
+        if (status) status = run_group(forms, options);
         decoder_->timings.total = watch.elapsed_ms();
         for (size_t i = 0; i < n; i++) {
             if (!status) forms[i].interrupt(status.error());
