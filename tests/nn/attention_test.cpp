@@ -268,6 +268,19 @@ TEST_F(OverCache, AShortRowGoesOnBehindItsPadding) {
     }
 }
 
+// A row that filled its cache and ended is still fed, while others go on.
+TEST_F(OverCache, AnEndedRowNeedsNoMoreRoom) {
+    StepFeed feed(2);
+    StepShape shape{static_cast<int>(n_ctx), 2, static_cast<int>(n_ctx), 2};
+    feed.set(shape, std::vector<std::vector<int>>{std::vector<int>(n_ctx, 1), {2}}, 0);
+    feed.advance();
+    feed.finish(0);
+    shape.n_tokens = 1;
+    EXPECT_NO_THROW(feed.set(shape, std::vector<std::vector<int>>{{3}, {4}}, 0));
+    feed.advance();
+    EXPECT_EQ(feed.longest(), n_ctx);
+}
+
 // Two rows of text that listen to one recording are as two recordings that are the same.
 TEST_F(OverCache, RowsOfOneRecordingShareItsMemory) {
     constexpr i64 n_frames = 9;
