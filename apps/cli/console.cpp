@@ -13,15 +13,17 @@ namespace transcribe::cli {
 
 namespace {
 
+constexpr size_t n_shown_max = 4096;  // bytes of a name or a sentence
+
+// Readers of audio begin their sentences with the name themselves.
 std::string prefix(const std::string& file, const std::string& sentence) {
-    const std::string name = printable(file);
-    if (file.empty() || sentence.find(name) != std::string::npos) return {};
-    return name + ": ";
+    const std::string name = file == "-" ? "standard input" : printable(file, n_shown_max);
+    return file.empty() || sentence.starts_with(name) ? "" : name + ": ";
 }
 
 // Sentences may hold what a file says of itself; one line each, whatever that is.
 std::string one_line(const std::string& sentence) {
-    return printable(sentence, 4000);
+    return printable(sentence, n_shown_max);
 }
 
 }  // namespace

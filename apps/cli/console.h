@@ -20,7 +20,7 @@ class Console {
     void result(std::string_view bytes);   // as it is, at once
     void note(const std::string& line);    // not with -q
     void detail(const std::string& line);  // with -v
-    // `file` is shown harmlessly, and left out where the sentence names it or it is empty.
+    // `file` is shown harmlessly in front, unless it is empty or the sentence begins with it.
     void warning(const std::string& file, const std::string& sentence);
     void error(const std::string& file, const std::string& sentence);
     Progress& progress() { return progress_; }
