@@ -1,6 +1,7 @@
 """The command with a real model: formats, streams, interruption, failures beside successes."""
 import os
 import pathlib
+import shutil
 import signal
 import stat
 import subprocess
@@ -84,6 +85,8 @@ class Command(Test):
         self.assertIn(b"cannot write to standard output", process.stderr)
 
     def long_recording(self):
+        if not shutil.which("ffmpeg"):
+            self.skipTest("ffmpeg is not installed")
         path = self.folder / "long.flac"
         if not path.exists():
             subprocess.run(["ffmpeg", "-v", "error", "-stream_loop", "60", "-i", str(SAMPLE),
