@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <set>
 
 #include "audio/decode.h"
@@ -92,7 +93,8 @@ class Run {
         if (n_jobs > 1) {
             for (const Recording& each : recordings) console_.note(each.job->input + ":");
         }
-        console_.progress().start(recordings[0].job->input, Unit::seconds);
+        const auto name = std::filesystem::path(recordings[0].job->input).filename();
+        console_.progress().start(name.string(), Unit::seconds);
         decode(recordings);
     }
 
