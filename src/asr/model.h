@@ -1,5 +1,5 @@
-// The interface a family implements: a Model is immutable and shared, a Worker is the family's half of
-// one session.
+// The interface a family implements: a Model is immutable and shared, a Worker is the family's half
+// of one session.
 #pragma once
 
 #include <memory>
@@ -16,9 +16,9 @@ class Loader;   // tensor/weights.h
 class Worker {
   public:
     virtual ~Worker() = default;
-    // Transcribes each recording; a fault of one recording is in its own Transcript (outcome, error)
-    // and the others go on. An Error ends all: backend, out_of_memory, aborted (what was decoded so
-    // far stays in `out`).
+    // Transcribes each recording; a fault of one recording is in its own Transcript (outcome,
+    // error) and the others go on. An Error ends all: backend, out_of_memory, aborted (what was
+    // decoded so far stays in `out`).
     virtual Status run(std::span<AudioSource* const> recordings, const Options&,
                        std::span<Transcript> out) = 0;
 };

@@ -70,7 +70,7 @@ struct Options {
 
 struct ModelInfo {
     std::string arch, name, variant, license;
-    std::string device;  // where its weights are
+    std::string device;                  // where its weights are
     std::vector<std::string> languages;  // codes
     bool translates = false;
     bool detects_language = false;

@@ -1,5 +1,5 @@
-// CHECK(cond): a condition that only a bug in this program can break. Always on; throws Bug, which is
-// caught at the edges (C API, command) and reported with its place.
+// CHECK(cond): a condition that only a bug in this program can break. Always on; throws Bug, which
+// is caught at the edges (C API, command) and reported with its place.
 #pragma once
 
 #include <stdexcept>
@@ -15,8 +15,8 @@ struct Bug : std::logic_error {
     throw Bug(std::string(file) + ":" + std::to_string(line) + ": " + cond);
 }
 
-#define CHECK(cond)                                              \
-    do {                                                         \
+#define CHECK(cond)                                                \
+    do {                                                           \
         if (!(cond)) ::transcribe::bug(__FILE__, __LINE__, #cond); \
     } while (0)
 

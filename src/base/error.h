@@ -53,14 +53,14 @@ using Status = Expected<>;
 
 #define TRANSCRIBE_CAT_(a, b) a##b
 #define TRANSCRIBE_CAT(a, b) TRANSCRIBE_CAT_(a, b)
-#define TRANSCRIBE_TRY_SET_(tmp, decl, expr)           \
-    auto tmp = (expr);                                 \
-    if (!tmp) return std::move(tmp).error();           \
+#define TRANSCRIBE_TRY_SET_(tmp, decl, expr) \
+    auto tmp = (expr);                       \
+    if (!tmp) return std::move(tmp).error(); \
     decl = *std::move(tmp)
 
 // Returns the error of `expr` to the caller, or goes on.
-#define TRY(expr)                                                               \
-    do {                                                                        \
+#define TRY(expr)                                                                        \
+    do {                                                                                 \
         if (auto try_status = (expr); !try_status) return std::move(try_status).error(); \
     } while (0)
 // The same, and binds the value: TRY_SET(auto file, open(path));

@@ -7,13 +7,15 @@ void Mlp::bind(Scope s, i64 d, i64 d_ff) {
     fc2.bind(s / "fc2", d_ff, d);
 }
 
-Tensor Mlp::operator()(Tensor x) const { return fc2(gelu(product(fc1.w, x), fc1.b)); }
+Tensor Mlp::operator()(Tensor x) const {
+    return fc2(gelu(product(fc1.w, x), fc1.b));
+}
 
 void EncoderBlock::bind(Scope s, const TransformerSpec& c) {
     norm_attn.bind(s / "norm_attn", c.d);
-    attn     .bind(s / "attn", {c.n_heads, c.d});
-    norm_ffn .bind(s / "norm_ffn", c.d);
-    ffn      .bind(s / "ffn", c.d, c.d_ff);
+    attn.bind(s / "attn", {c.n_heads, c.d});
+    norm_ffn.bind(s / "norm_ffn", c.d);
+    ffn.bind(s / "ffn", c.d, c.d_ff);
 }
 
 Tensor EncoderBlock::operator()(Tensor x) const {
@@ -22,12 +24,12 @@ Tensor EncoderBlock::operator()(Tensor x) const {
 }
 
 void DecoderBlock::bind(Scope s, const TransformerSpec& c) {
-    norm_self .bind(s / "norm_self", c.d);
-    self_attn .bind(s / "self_attn", {c.n_heads, c.d});
+    norm_self.bind(s / "norm_self", c.d);
+    self_attn.bind(s / "self_attn", {c.n_heads, c.d});
     norm_cross.bind(s / "norm_cross", c.d);
     cross_attn.bind(s / "cross_attn", {c.n_heads, c.d});
-    norm_ffn  .bind(s / "norm_ffn", c.d);
-    ffn       .bind(s / "ffn", c.d, c.d_ff);
+    norm_ffn.bind(s / "norm_ffn", c.d);
+    ffn.bind(s / "ffn", c.d, c.d_ff);
 }
 
 Tensor DecoderBlock::operator()(Tensor x, KvLayer cache, KvLayer memory,

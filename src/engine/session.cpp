@@ -81,8 +81,12 @@ Expected<std::vector<Transcript>> Session::transcribe(std::span<AudioSource* con
     return out;
 }
 
-void Session::cancel() noexcept { state_->compute->cancelled() = true; }
+void Session::cancel() noexcept {
+    state_->compute->cancelled() = true;
+}
 
-void Session::observe(TapSink* sink) { state_->compute->observe(sink); }
+void Session::observe(TapSink* sink) {
+    state_->compute->observe(sink);
+}
 
 }  // namespace transcribe

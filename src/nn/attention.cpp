@@ -11,19 +11,18 @@ namespace {
 // q [dh, T, H, B], k, v [dh, S, Hk, B]. Products of F16 keys are summed in F32.
 Tensor plain(Tensor q, KvLayer kv, Tensor mask, float scale) {
     ggml_context* ctx = q.g->ctx;
-    ggml_tensor* scores = ggml_mul_mat(ctx, kv.k.t, q.t);                      // [S, T, H, B]
+    ggml_tensor* scores = ggml_mul_mat(ctx, kv.k.t, q.t);  // [S, T, H, B]
     ggml_mul_mat_set_prec(scores, GGML_PREC_F32);
-    ggml_tensor* probs = ggml_soft_max_ext(ctx, scores, mask.t, scale, 0);     // [S, T, H, B]
-    ggml_tensor* v = ggml_cont(ctx, ggml_permute(ctx, kv.v.t, 1, 0, 2, 3));    // [S, dh, Hk, B]
-    ggml_tensor* out = ggml_mul_mat(ctx, v, probs);                            // [dh, T, H, B]
-    return {ggml_cont(ctx, ggml_permute(ctx, out, 0, 2, 1, 3)), q.g};          // [dh, H, T, B]
+    ggml_tensor* probs = ggml_soft_max_ext(ctx, scores, mask.t, scale, 0);   // [S, T, H, B]
+    ggml_tensor* v = ggml_cont(ctx, ggml_permute(ctx, kv.v.t, 1, 0, 2, 3));  // [S, dh, Hk, B]
+    ggml_tensor* out = ggml_mul_mat(ctx, v, probs);                          // [dh, T, H, B]
+    return {ggml_cont(ctx, ggml_permute(ctx, out, 0, 2, 1, 3)), q.g};        // [dh, H, T, B]
 }
 
 Tensor flash(Tensor q, KvLayer kv, Tensor mask, float scale) {
-    ggml_tensor* out =
-        ggml_flash_attn_ext(q.g->ctx, q.t, kv.k.t, kv.v.t, mask.t, scale, 0, 0);
+    ggml_tensor* out = ggml_flash_attn_ext(q.g->ctx, q.t, kv.k.t, kv.v.t, mask.t, scale, 0, 0);
     ggml_flash_attn_ext_set_prec(out, GGML_PREC_F32);
-    return {out, q.g};                                                         // [dh, H, T, B]
+    return {out, q.g};  // [dh, H, T, B]
 }
 
 }  // namespace
@@ -32,7 +31,7 @@ Tensor sdpa(Tensor q, KvLayer kv, Tensor mask, int n_heads) {
     i64 d = q.dim(0), n = q.dim(1), n_batch = q.dim(2);
     int n_kv_heads = static_cast<int>(kv.k.dim(0) * n_heads / d);
     float scale = 1.0f / std::sqrt(static_cast<float>(d / n_heads));
-    Tensor qh = split_heads(q, n_heads);                                       // [dh, T, H, B]
+    Tensor qh = split_heads(q, n_heads);  // [dh, T, H, B]
     KvLayer kvh{split_heads(kv.k, n_kv_heads), split_heads(kv.v, n_kv_heads)};
     Tensor out = q.g->flash ? flash(qh, kvh, mask, scale) : plain(qh, kvh, mask, scale);
     return reshape(out, {d, n, n_batch});
@@ -40,9 +39,9 @@ Tensor sdpa(Tensor q, KvLayer kv, Tensor mask, int n_heads) {
 
 void Attention::bind(Scope s, const AttnSpec& wanted) {
     spec = wanted;
-    wq.bind(s / "q",   spec.d, spec.d);
-    wk.bind(s / "k",   spec.d, spec.d, Bias::none);
-    wv.bind(s / "v",   spec.d, spec.d);
+    wq.bind(s / "q", spec.d, spec.d);
+    wk.bind(s / "k", spec.d, spec.d, Bias::none);
+    wv.bind(s / "v", spec.d, spec.d);
     wo.bind(s / "out", spec.d, spec.d);
 }
 
@@ -64,6 +63,8 @@ Tensor Attention::over_memory(Tensor x, KvLayer memory) const {
     return wo(reshape(sdpa(q, memory, {}, spec.n_heads), {spec.d, n}));
 }
 
-KvLayer Attention::memory_of(Tensor encoded) const { return {wk(encoded), wv(encoded)}; }
+KvLayer Attention::memory_of(Tensor encoded) const {
+    return {wk(encoded), wv(encoded)};
+}
 
 }  // namespace transcribe

@@ -1,4 +1,5 @@
-// Multi-head attention (Vaswani et al. 2017). One shape of everything: T tokens a row, B rows, S slots.
+// Multi-head attention (Vaswani et al. 2017). One shape of everything: T tokens a row, B rows, S
+// slots.
 #pragma once
 
 #include "nn/linear.h"
@@ -7,7 +8,8 @@
 
 namespace transcribe {
 
-// softmax(k^T q * scale + mask) v: q [d, T, B], k and v [d_kv, S, B], mask f16 [S, T, 1, B] or empty
+// softmax(k^T q * scale + mask) v: q [d, T, B], k and v [d_kv, S, B], mask f16 [S, T, 1, B] or
+// empty
 // -> [d, T, B]. The only place that chooses flash or plain attention.
 Tensor sdpa(Tensor q, KvLayer kv, Tensor mask, int n_heads);
 
@@ -26,8 +28,8 @@ struct Attention {
     Tensor over_itself(Tensor x) const;
     // Cached tokens and its own: x [d, T * B] -> [d, T * B].
     Tensor over_cache(Tensor x, KvLayer cache, const StepInputs&) const;
-    // An encoder's keys and values, [d, S, A] for A recordings: x [d, T * B] -> [d, T * B]. Rows of one
-    // recording lie together, so B / A rows share its memory and are just more queries.
+    // An encoder's keys and values, [d, S, A] for A recordings: x [d, T * B] -> [d, T * B]. Rows of
+    // one recording lie together, so B / A rows share its memory and are just more queries.
     Tensor over_memory(Tensor x, KvLayer memory) const;
     // What over_memory reads, from encoder output [d, T, B].
     KvLayer memory_of(Tensor encoded) const;

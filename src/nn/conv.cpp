@@ -16,12 +16,11 @@ void channel_fastest(std::span<const std::vector<float>> from, std::span<float> 
     }
 }
 
-// A view of x [C, T, B] whose row i is the `n` rows of x from i * stride on: [n C, T', B]. ggml's own
-// views may not hold more elements than their source, so the rows are counted after it is made.
+// A view of x [C, T, B] whose row i is the `n` rows of x from i * stride on: [n C, T', B]. ggml's
+// own views may not hold more elements than their source, so the rows are counted after it is made.
 Tensor overlapping_rows(Tensor x, int n, int stride) {
     size_t hop = x.t->nb[1] * static_cast<size_t>(stride);
-    ggml_tensor* t =
-        ggml_view_3d(x.g->ctx, x.t, n * x.dim(0), 1, x.dim(2), hop, x.t->nb[2], 0);
+    ggml_tensor* t = ggml_view_3d(x.g->ctx, x.t, n * x.dim(0), 1, x.dim(2), hop, x.t->nb[2], 0);
     t->ne[1] = (x.dim(1) - n) / stride + 1;
     return {t, x.g};
 }
@@ -36,8 +35,8 @@ void Conv3::bind(Scope s, i64 n_in, i64 n_out, int stride_frames) {
 }
 
 Tensor Conv3::operator()(Tensor x) const {
-    Tensor p = pad_rows(x);                                                    // [C_in, T + 2, B]
-    Tensor taps = overlapping_rows(p, 3, stride);                              // [3 C_in, T', B]
+    Tensor p = pad_rows(x);                        // [C_in, T + 2, B]
+    Tensor taps = overlapping_rows(p, 3, stride);  // [3 C_in, T', B]
     // The F32 product wants its rows one after another to be fast.
     if (x.g->on_cpu) taps.t = ggml_cont(x.g->ctx, taps.t);
     return product(w, taps);

@@ -1,5 +1,5 @@
-// Convolution over time, kernel 3, as one product: frames lie one after another, so three neighbouring
-// frames are one row of 3*C_in values and nothing is copied apart (no im2col).
+// Convolution over time, kernel 3, as one product: frames lie one after another, so three
+// neighbouring frames are one row of 3*C_in values and nothing is copied apart (no im2col).
 #pragma once
 
 #include "nn/ops.h"

@@ -1,5 +1,5 @@
-// erf(z) = z * P(z^2) / Q(z^2) for |z| <= 3.9 (beyond, it is 1 to single precision): degree 5 over 5,
-// fitted to the exact function by weighted least squares until the largest error was 1.5e-8. One
+// erf(z) = z * P(z^2) / Q(z^2) for |z| <= 3.9 (beyond, it is 1 to single precision): degree 5 over
+// 5, fitted to the exact function by weighted least squares until the largest error was 1.5e-8. One
 // branch-free loop, which compilers turn into vector code.
 #include "nn/gelu.h"
 
@@ -12,9 +12,9 @@ namespace transcribe {
 namespace {
 
 float erf_of(float z) {
-    constexpr float p[] = {1.12837899f, 0.191926926f, 0.0529651158f,
+    constexpr float p[] = {1.12837899f,    0.191926926f,   0.0529651158f,
                            0.00383628975f, 2.87446572e-4f, 2.05052447e-6f};
-    constexpr float q[] = {1.0f, 0.503422618f, 0.114752434f,
+    constexpr float q[] = {1.0f,          0.503422618f,  0.114752434f,
                            0.0151080284f, 0.0011815970f, 3.82316139e-5f};
     z = std::min(std::max(z, -3.9f), 3.9f);
     float u = z * z;
@@ -23,7 +23,9 @@ float erf_of(float z) {
     return z * num / den;
 }
 
-float gelu_of(float x) { return 0.5f * x * (1.0f + erf_of(x * 0.70710678f)); }
+float gelu_of(float x) {
+    return 0.5f * x * (1.0f + erf_of(x * 0.70710678f));
+}
 
 // This thread's share of the rows of dst = gelu(a + bias).
 void share(ggml_tensor* dst, int ith, int nth, void*) {
@@ -63,8 +65,9 @@ Tensor host_gelu(Tensor x) {
 }
 
 Tensor host_gelu(Tensor x, Weight bias) {
-    return {ggml_map_custom2_inplace(x.g->ctx, x.t, bias.t, share_of_two, GGML_N_TASKS_MAX, nullptr),
-            x.g};
+    return {
+        ggml_map_custom2_inplace(x.g->ctx, x.t, bias.t, share_of_two, GGML_N_TASKS_MAX, nullptr),
+        x.g};
 }
 
 }  // namespace transcribe

@@ -1,5 +1,5 @@
-// Exact GELU on the CPU, vectorized: ggml's own calls the C library's erf once a value, which costs a
-// tenth of an encoder pass.
+// Exact GELU on the CPU, vectorized: ggml's own calls the C library's erf once a value, which costs
+// a tenth of an encoder pass.
 #pragma once
 
 #include "tensor/graph.h"

@@ -1,4 +1,5 @@
-// Layer normalization over the fastest axis (Ba et al. 2016), eps 1e-5 unless a family says otherwise.
+// Layer normalization over the fastest axis (Ba et al. 2016), eps 1e-5 unless a family says
+// otherwise.
 #pragma once
 
 #include "nn/ops.h"

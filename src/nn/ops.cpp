@@ -9,17 +9,21 @@
 
 namespace transcribe {
 
-Tensor rows(Weight table, Tensor ids) { return {ggml_get_rows(ids.g->ctx, table.t, ids.t), ids.g}; }
+Tensor rows(Weight table, Tensor ids) {
+    return {ggml_get_rows(ids.g->ctx, table.t, ids.t), ids.g};
+}
 
-Tensor rows(Tensor x, Tensor index) { return {ggml_get_rows(x.g->ctx, x.t, index.t), x.g}; }
+Tensor rows(Tensor x, Tensor index) {
+    return {ggml_get_rows(x.g->ctx, x.t, index.t), x.g};
+}
 
 Tensor product(Weight w, Tensor x) {
     CHECK(w.dim(0) == x.dim(0));
     ggml_context* ctx = x.g->ctx;
     if (!x.g->on_cpu || w.dtype() == Dtype::f32) return {ggml_mul_mat(ctx, w.t, x.t), x.g};
-    // On the CPU ggml multiplies F16 and quantized weights by rounding x to their type. With many rows
-    // it is both exact and twice as fast (AVX2) to widen the weights for the time of the product; with
-    // few, F16 and BF16 are widened on the way.
+    // On the CPU ggml multiplies F16 and quantized weights by rounding x to their type. With many
+    // rows it is both exact and twice as fast (AVX2) to widen the weights for the time of the
+    // product; with few, F16 and BF16 are widened on the way.
     constexpr i64 n_rows_many = 32;
     if (ggml_nrows(x.t) >= n_rows_many) {
         return {ggml_mul_mat(ctx, ggml_cast(ctx, w.t, GGML_TYPE_F32), x.t), x.g};
@@ -57,6 +61,8 @@ Tensor split_heads(Tensor x, int n_heads) {
             x.g};
 }
 
-Tensor normalize(Tensor x, float eps) { return {ggml_norm(x.g->ctx, x.t, eps), x.g}; }
+Tensor normalize(Tensor x, float eps) {
+    return {ggml_norm(x.g->ctx, x.t, eps), x.g};
+}
 
 }  // namespace transcribe

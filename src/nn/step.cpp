@@ -10,10 +10,10 @@ StepInputs StepInputs::declare(Graph& g, const StepShape& shape) {
     i64 n = shape.n_tokens, n_rows = shape.n_rows;
     StepInputs in;
     in.shape = shape;
-    in.ids   = g.input("step.ids",   Dtype::i32, {n * n_rows});
-    in.pos   = g.input("step.pos",   Dtype::i32, {n * n_rows});
+    in.ids = g.input("step.ids", Dtype::i32, {n * n_rows});
+    in.pos = g.input("step.pos", Dtype::i32, {n * n_rows});
     in.slots = g.input("step.slots", Dtype::i64, {n, n_rows});
-    in.mask  = g.input("step.mask",  Dtype::f16, {shape.n_slots, n, 1, n_rows});
+    in.mask = g.input("step.mask", Dtype::f16, {shape.n_slots, n, 1, n_rows});
     in.picks = g.input("step.picks", Dtype::i32, {shape.n_picks});
     return in;
 }
@@ -42,17 +42,21 @@ void StepFeed::set(const StepShape& shape, std::span<const std::vector<int>> tok
     }
 }
 
-void StepFeed::pick(int row, int token) { picks_.push_back(row * n_tokens_ + token); }
+void StepFeed::pick(int row, int token) {
+    picks_.push_back(row * n_tokens_ + token);
+}
 
 void StepFeed::advance() {
     for (size_t row = 0; row < len_.size(); row++) len_[row] += done_[row] ? 0 : added_[row];
 }
 
-int StepFeed::longest() const { return *std::max_element(len_.begin(), len_.end()); }
+int StepFeed::longest() const {
+    return *std::max_element(len_.begin(), len_.end());
+}
 
 Status StepFeed::run(Compute& compute, const StepInputs& in) const {
-    return compute.run({{in.ids, ids_}, {in.pos, pos_}, {in.slots, slots_}, {in.mask, mask_},
-                        {in.picks, picks_}});
+    return compute.run(
+        {{in.ids, ids_}, {in.pos, pos_}, {in.slots, slots_}, {in.mask, mask_}, {in.picks, picks_}});
 }
 
 }  // namespace transcribe

@@ -25,14 +25,14 @@ struct StepInputs {
     static StepInputs declare(Graph&, const StepShape&);
 };
 
-// The host side: which tokens every row brings, and where they go. A row that brings fewer than T is
-// padded; what padding writes is masked and overwritten by the row's next tokens.
+// The host side: which tokens every row brings, and where they go. A row that brings fewer than T
+// is padded; what padding writes is masked and overwritten by the row's next tokens.
 class StepFeed {
   public:
     explicit StepFeed(int n_rows)
         : len_(static_cast<size_t>(n_rows), 0), done_(static_cast<size_t>(n_rows), false) {}
-    // Fills the vectors for `tokens` (one list a row, each at most T long) behind what rows hold. The
-    // logits of each row's last token are picked; pick() adds more.
+    // Fills the vectors for `tokens` (one list a row, each at most T long) behind what rows hold.
+    // The logits of each row's last token are picked; pick() adds more.
     void set(const StepShape&, std::span<const std::vector<int>> tokens, int pad_id);
     void pick(int row, int token);
     // Counts what set() fed as held.

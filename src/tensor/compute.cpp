@@ -15,7 +15,9 @@ namespace {
 
 constexpr int n_nodes_max = 8192;
 
-Shape shape_of(const ggml_tensor* t) { return {t->ne[0], t->ne[1], t->ne[2], t->ne[3]}; }
+Shape shape_of(const ggml_tensor* t) {
+    return {t->ne[0], t->ne[1], t->ne[2], t->ne[3]};
+}
 
 // Values of a node as F32, in memory order of its shape.
 std::vector<float> to_host(const ggml_tensor* t) {
@@ -49,7 +51,9 @@ bool on_node(ggml_tensor* t, bool ask, void* user) {
     return true;
 }
 
-bool on_abort(void* user) { return static_cast<std::atomic<bool>*>(user)->load(); }
+bool on_abort(void* user) {
+    return static_cast<std::atomic<bool>*>(user)->load();
+}
 
 }  // namespace
 
@@ -62,7 +66,9 @@ Held::~Held() = default;
 Held::Held(Held&&) noexcept = default;
 Held& Held::operator=(Held&&) noexcept = default;
 
-size_t Held::n_bytes() const { return ggml_backend_buffer_get_size(memory_->buffer.get()); }
+size_t Held::n_bytes() const {
+    return ggml_backend_buffer_get_size(memory_->buffer.get());
+}
 
 struct Compute::Parts {
     BackendPtr device, cpu;  // `device` is empty when the device is the CPU
@@ -86,8 +92,8 @@ Expected<std::unique_ptr<Compute>> Compute::make(Device device, std::shared_ptr<
     std::vector<ggml_backend_t> backends;
     if (p.device) backends.push_back(p.device.get());
     backends.push_back(p.cpu.get());
-    p.sched.reset(ggml_backend_sched_new(backends.data(), nullptr, static_cast<int>(backends.size()),
-                                         n_nodes_max, false, true));
+    p.sched.reset(ggml_backend_sched_new(
+        backends.data(), nullptr, static_cast<int>(backends.size()), n_nodes_max, false, true));
     cpu_functions().set_n_threads(p.cpu.get(), compute->lanes_->n_threads());
     cpu_functions().set_abort_callback(p.cpu.get(), on_abort, &compute->cancelled_);
     p.arena.resize(ggml_tensor_overhead() * n_nodes_max +

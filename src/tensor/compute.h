@@ -21,8 +21,8 @@ struct ggml_backend_sched;
 
 namespace transcribe {
 
-// Watches named nodes while graphs run. One caveat: a backend that fuses nodes cannot fuse across an
-// observed one, so the last bits may differ from an unobserved run.
+// Watches named nodes while graphs run. One caveat: a backend that fuses nodes cannot fuse across
+// an observed one, so the last bits may differ from an unobserved run.
 class TapSink {
   public:
     virtual ~TapSink() = default;
@@ -64,7 +64,8 @@ class Compute {
 
     // Starts an empty graph; the one before is gone.
     Graph& begin();
-    // Allocates at the first run of a graph, feeds, computes. Errors: aborted, out_of_memory, backend.
+    // Allocates at the first run of a graph, feeds, computes. Errors: aborted, out_of_memory,
+    // backend.
     Status run(std::initializer_list<Feed> feeds);
     // Values of a kept F32 node after a run: in place on the CPU, copied elsewhere. Valid until the
     // next run or begin.
@@ -87,7 +88,8 @@ class Compute {
 
     void observe(TapSink* sink);
     TapSink* sink() const { return sink_; }
-    // Set from any thread; run() then returns `aborted` within one node on the CPU, one graph elsewhere.
+    // Set from any thread; run() then returns `aborted` within one node on the CPU, one graph
+    // elsewhere.
     std::atomic<bool>& cancelled() { return cancelled_; }
     bool on_cpu() const { return device_.is_cpu(); }
     bool flash = true;  // for graphs begun from now on

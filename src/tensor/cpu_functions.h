@@ -1,5 +1,5 @@
-// The CPU backend's own functions, looked up once by name: linking them directly would tie the program
-// to one build of the CPU kernels.
+// The CPU backend's own functions, looked up once by name: linking them directly would tie the
+// program to one build of the CPU kernels.
 #pragma once
 
 #include <ggml-backend.h>

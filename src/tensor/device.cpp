@@ -52,7 +52,8 @@ std::vector<DeviceInfo> list_devices() {
     std::vector<DeviceInfo> list;
     for (size_t i = 0; i < ggml_backend_dev_count(); i++) {
         ggml_backend_dev_t dev = ggml_backend_dev_get(i);
-        DeviceInfo info{ggml_backend_dev_name(dev), ggml_backend_dev_description(dev), kind_of(dev)};
+        DeviceInfo info{ggml_backend_dev_name(dev), ggml_backend_dev_description(dev),
+                        kind_of(dev)};
         ggml_backend_dev_memory(dev, &info.free_bytes, &info.total_bytes);
         list.push_back(std::move(info));
     }
@@ -63,7 +64,9 @@ bool Device::is_cpu() const {
     return ggml_backend_dev_type(dev) == GGML_BACKEND_DEVICE_TYPE_CPU;
 }
 
-std::string Device::name() const { return ggml_backend_dev_name(dev); }
+std::string Device::name() const {
+    return ggml_backend_dev_name(dev);
+}
 
 Device Device::cpu() {
     load_backends_once();
@@ -87,7 +90,9 @@ Expected<Device> Device::pick(const std::string& name) {
                  fmt::format("there is no device \"{}\"; known here: auto, cpu{}", name, known)};
 }
 
-void BackendDeleter::operator()(ggml_backend* backend) const { ggml_backend_free(backend); }
+void BackendDeleter::operator()(ggml_backend* backend) const {
+    ggml_backend_free(backend);
+}
 
 Expected<BackendPtr> open_backend(Device device) {
     BackendPtr backend(ggml_backend_dev_init(device.dev, nullptr));
@@ -97,7 +102,9 @@ Expected<BackendPtr> open_backend(Device device) {
     return backend;
 }
 
-std::string compute_library_version() { return ggml_version(); }
+std::string compute_library_version() {
+    return ggml_version();
+}
 
 const CpuFunctions& cpu_functions() {
     static const CpuFunctions functions = [] {

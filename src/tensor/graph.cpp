@@ -18,24 +18,41 @@ std::string Shape::text() const {
     return out + "]";
 }
 
-i64 Weight::dim(int i) const { return t->ne[i]; }
-Dtype Weight::dtype() const { return static_cast<Dtype>(t->type); }
+i64 Weight::dim(int i) const {
+    return t->ne[i];
+}
+Dtype Weight::dtype() const {
+    return static_cast<Dtype>(t->type);
+}
 
-i64 Tensor::dim(int i) const { return t->ne[i]; }
+i64 Tensor::dim(int i) const {
+    return t->ne[i];
+}
 
 Tensor Tensor::is(const Shape& shape) const {
     for (size_t i = 0; i < 4; i++) CHECK(t->ne[i] == shape.ne[i]);
     return *this;
 }
 
-Tensor operator+(Tensor a, Tensor b) { return {ggml_add(a.g->ctx, a.t, b.t), a.g}; }
-Tensor operator+(Tensor a, Weight b) { return a + a.g->use(b); }
-Tensor operator*(Tensor a, Tensor b) { return {ggml_mul(a.g->ctx, a.t, b.t), a.g}; }
-Tensor operator*(Tensor a, Weight b) { return a * a.g->use(b); }
-Tensor operator*(float a, Tensor b) { return {ggml_scale(b.g->ctx, b.t, a), b.g}; }
+Tensor operator+(Tensor a, Tensor b) {
+    return {ggml_add(a.g->ctx, a.t, b.t), a.g};
+}
+Tensor operator+(Tensor a, Weight b) {
+    return a + a.g->use(b);
+}
+Tensor operator*(Tensor a, Tensor b) {
+    return {ggml_mul(a.g->ctx, a.t, b.t), a.g};
+}
+Tensor operator*(Tensor a, Weight b) {
+    return a * a.g->use(b);
+}
+Tensor operator*(float a, Tensor b) {
+    return {ggml_scale(b.g->ctx, b.t, a), b.g};
+}
 
 Graph::Graph(ggml_context* context, int n_nodes_max, bool cpu)
-    : on_cpu(cpu), ctx(context),
+    : on_cpu(cpu),
+      ctx(context),
       nodes(ggml_new_graph_custom(context, static_cast<size_t>(n_nodes_max), false)) {}
 
 Tensor Graph::input(const char* name, Dtype dtype, const Shape& shape) {

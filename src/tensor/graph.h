@@ -1,5 +1,5 @@
-// A graph is built by calling named functions on Tensors. Building cannot fail: what depends on a file
-// or a caller has been checked before, the rest is CHECKed.
+// A graph is built by calling named functions on Tensors. Building cannot fail: what depends on a
+// file or a caller has been checked before, the rest is CHECKed.
 //
 // Shapes are ggml's: fastest axis first, written [d, T, B].
 #pragma once

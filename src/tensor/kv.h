@@ -11,8 +11,8 @@ namespace transcribe {
 // A layer as seen after the writes that made it.
 struct KvLayer {
     Tensor k, v;  // [d_kv, n_ctx, B]
-    // k, v [d_kv, T, B] into the rows that slots i64 [T, B] names. Reading what comes back is an edge
-    // of the graph: the read cannot run before the write.
+    // k, v [d_kv, T, B] into the rows that slots i64 [T, B] names. Reading what comes back is an
+    // edge of the graph: the read cannot run before the write.
     KvLayer write(Tensor k_new, Tensor v_new, Tensor slots) const;
     // The first S slots: [d_kv, S, B].
     KvLayer first(i64 n_slots) const;

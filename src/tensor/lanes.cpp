@@ -25,7 +25,8 @@ int cpus_by_affinity() {
     return static_cast<int>(std::thread::hardware_concurrency());
 }
 
-// The container's quota (cgroup v2: "MAX PERIOD" or "max PERIOD"), rounded up; `n` where none is set.
+// The container's quota (cgroup v2: "MAX PERIOD" or "max PERIOD"), rounded up; `n` where none is
+// set.
 int cpus_by_quota(int n) {
     std::ifstream file("/sys/fs/cgroup/cpu.max");
     double quota = 0, period = 0;
@@ -35,7 +36,9 @@ int cpus_by_quota(int n) {
 
 }  // namespace
 
-int usable_cpus() { return std::max(1, cpus_by_quota(std::max(1, cpus_by_affinity()))); }
+int usable_cpus() {
+    return std::max(1, cpus_by_quota(std::max(1, cpus_by_affinity())));
+}
 
 Expected<std::shared_ptr<Lanes>> Lanes::make(int n_lanes, int n_threads_per_lane) {
     auto lanes = std::make_shared<Lanes>();
@@ -46,8 +49,8 @@ Expected<std::shared_ptr<Lanes>> Lanes::make(int n_lanes, int n_threads_per_lane
         params.paused = true;
         ggml_threadpool* pool = cpu_functions().threadpool_new(&params);
         if (!pool) {
-            return Error{Code::out_of_memory, fmt::format("no {} threads can be started",
-                                                          n_threads_per_lane)};
+            return Error{Code::out_of_memory,
+                         fmt::format("no {} threads can be started", n_threads_per_lane)};
         }
         lanes->all_.push_back(pool);
     }

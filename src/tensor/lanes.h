@@ -1,8 +1,8 @@
 // CPU threads: owned once, lent to sessions.
 //
-// A lane is one ggml thread pool. A session borrows a lane for the time it computes and waits its turn
-// when all are out, so there are never more computing threads than the lanes hold, and no graph makes
-// threads of its own.
+// A lane is one ggml thread pool. A session borrows a lane for the time it computes and waits its
+// turn when all are out, so there are never more computing threads than the lanes hold, and no
+// graph makes threads of its own.
 #pragma once
 
 #include <condition_variable>

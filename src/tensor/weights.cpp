@@ -83,7 +83,8 @@ Scope Scope::operator[](int index) const {
 Weight Scope::need(const char* leaf, Role role, const Shape& shape) const {
     const GgufTensor* stored = weights_->look_up(prefix_ + leaf, role, shape, true);
     Dtype dtype = stored && stays(role, stored->dtype) ? stored->dtype : Dtype::f32;
-    return weights_->add({nullptr, {stored}, {}, stored && stays(role, stored->dtype)}, dtype, shape);
+    return weights_->add({nullptr, {stored}, {}, stored && stays(role, stored->dtype)}, dtype,
+                         shape);
 }
 
 Weight Scope::maybe(const char* leaf, Role role, const Shape& shape) const {
@@ -120,8 +121,8 @@ const GgufTensor* Weights::look_up(const std::string& name, Role role, const Sha
         return nullptr;
     }
     if (!allowed(role, stored->dtype)) {
-        problems_.add(fmt::format("the tensor {} is stored as {}, which its use does not allow", name,
-                                  dtype_name(stored->dtype)));
+        problems_.add(fmt::format("the tensor {} is stored as {}, which its use does not allow",
+                                  name, dtype_name(stored->dtype)));
         return nullptr;
     }
     return stored;

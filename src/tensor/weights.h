@@ -1,9 +1,9 @@
 // Weights: modules bind to names in one GGUF file, then the file is mapped once.
 //
-// Binding comes first (names, shapes, roles; faults gathered), memory after: on the CPU a tensor that
-// is stored in a type its role allows stays where the file is mapped; the others are converted into
-// one allocation, derived tensors are filled last. In dry mode the same bind() runs without a file and
-// yields the schema, from which converter tests and random twins are made.
+// Binding comes first (names, shapes, roles; faults gathered), memory after: on the CPU a tensor
+// that is stored in a type its role allows stays where the file is mapped; the others are converted
+// into one allocation, derived tensors are filled last. In dry mode the same bind() runs without a
+// file and yields the schema, from which converter tests and random twins are made.
 #pragma once
 
 #include <functional>
@@ -51,7 +51,8 @@ class Scope {
     Scope operator[](int index) const;
     Weight need(const char* leaf, Role, const Shape&) const;
     Weight maybe(const char* leaf, Role, const Shape&) const;
-    // A tensor of the first source's type, computed at load; its sources take no memory of their own.
+    // A tensor of the first source's type, computed at load; its sources take no memory of their
+    // own.
     Weight derive(std::initializer_list<Source> from, const Shape&, Fill) const;
 
   private:
@@ -65,8 +66,8 @@ class Weights {
     explicit Weights(std::shared_ptr<const Gguf> file);
     ~Weights();
     Scope root() { return Scope(*this); }
-    // All missing, misshapen and mistyped tensors in one error; then memory. Tensors of the file that
-    // nothing used are listed in unused().
+    // All missing, misshapen and mistyped tensors in one error; then memory. Tensors of the file
+    // that nothing used are listed in unused().
     Status finish(Device device);
     const std::vector<TensorSpec>& schema() const { return schema_; }
     std::vector<std::string> unused() const;

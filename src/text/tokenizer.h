@@ -12,8 +12,8 @@ namespace transcribe {
 
 // What a model file says about its tokens (GGUF keys tokenizer.ggml.*).
 struct Vocabulary {
-    std::string model;  // "gpt2": byte-level BPE
-    std::string pre;    // pre-tokenizer: "gpt2" (also ""), "qwen2"
+    std::string model;                // "gpt2": byte-level BPE
+    std::string pre;                  // pre-tokenizer: "gpt2" (also ""), "qwen2"
     std::vector<std::string> tokens;  // pieces in the GPT-2 byte alphabet; specials as they are
     std::vector<int> types;           // 1 normal, 3 control; may be empty
     std::vector<std::string> merges;  // "left right", by rank

@@ -62,17 +62,17 @@ struct Bench {
     std::vector<whisper::WindowText> decode(const std::vector<whisper::Prompt>& prompts,
                                             const LogitRule& rule) {
         std::mt19937 random(0);
-        auto texts = decoder->decode(prompts, {0, static_cast<int>(prompts.size())},
-                                     {rule, 0.0f, random});
+        auto texts =
+            decoder->decode(prompts, {0, static_cast<int>(prompts.size())}, {rule, 0.0f, random});
         if (!texts) ADD_FAILURE() << texts.error().what;
         return *texts;
     }
 };
 
 inline WhisperRules rules_of(const whisper::Config& c, bool timestamps) {
-    return WhisperRules(c.ids, {.suppress = c.suppress,
-                                .suppress_at_start = c.begin_suppress,
-                                .timestamps = timestamps});
+    return WhisperRules(
+        c.ids,
+        {.suppress = c.suppress, .suppress_at_start = c.begin_suppress, .timestamps = timestamps});
 }
 
 }  // namespace transcribe::test

@@ -135,10 +135,18 @@ TEST_F(WhisperReference, GreedyWithoutRules) {
     EXPECT_EQ(ours, want);
 }
 
-TEST_F(WhisperReference, GreedyWithTimestamps) { expect_equal("greedy_ts", true); }
-TEST_F(WhisperReference, GreedyWithoutTimestamps) { expect_equal("greedy_nots", false); }
-TEST_F(WhisperReference, GreedyWithContext) { expect_equal("greedy_ts_context", true); }
-TEST_F(WhisperReference, Translation) { expect_equal("translate_nots", false); }
+TEST_F(WhisperReference, GreedyWithTimestamps) {
+    expect_equal("greedy_ts", true);
+}
+TEST_F(WhisperReference, GreedyWithoutTimestamps) {
+    expect_equal("greedy_nots", false);
+}
+TEST_F(WhisperReference, GreedyWithContext) {
+    expect_equal("greedy_ts_context", true);
+}
+TEST_F(WhisperReference, Translation) {
+    expect_equal("translate_nots", false);
+}
 
 }  // namespace
 

@@ -1,6 +1,6 @@
-// The self twin: the schema that dry binding gives, random weights of a seed, the normal loader. What
-// must hold of every family: one path for prompt, step and batch; flash and plain attention; many
-// sessions at once.
+// The self twin: the schema that dry binding gives, random weights of a seed, the normal loader.
+// What must hold of every family: one path for prompt, step and batch; flash and plain attention;
+// many sessions at once.
 #include <thread>
 
 #include "convert/gguf_writer.h"
@@ -12,8 +12,9 @@ namespace {
 
 constexpr int n_text_tokens = 300, n_timestamps = 41;
 const std::vector<std::string> specials = {
-    "<|endoftext|>", "<|startoftranscript|>", "<|en|>", "<|de|>", "<|translate|>",
-    "<|transcribe|>", "<|startoflm|>", "<|startofprev|>", "<|nospeech|>", "<|notimestamps|>"};
+    "<|endoftext|>", "<|startoftranscript|>", "<|en|>",        "<|de|>",
+    "<|translate|>", "<|transcribe|>",        "<|startoflm|>", "<|startofprev|>",
+    "<|nospeech|>",  "<|notimestamps|>"};
 
 whisper::NetConfig sizes() {
     whisper::NetConfig c;
@@ -132,8 +133,7 @@ class WhisperSelf : public ::testing::Test {
             piece[0].assign(tokens.begin() + static_cast<long>(at),
                             tokens.begin() + static_cast<long>(std::min(at + n, tokens.size())));
             Graph& g = bench.compute->begin();
-            StepInputs in =
-                StepInputs::declare(g, {static_cast<int>(piece[0].size()), 1, 64, 1});
+            StepInputs in = StepInputs::declare(g, {static_cast<int>(piece[0].size()), 1, 64, 1});
             Tensor y = g.keep(model_->net().dec(in, {self, {0, 1}, memory, {0, 1}}));
             feed.set(in.shape, piece, 0);
             EXPECT_TRUE(feed.run(*bench.compute, in));

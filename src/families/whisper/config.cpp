@@ -11,9 +11,9 @@ constexpr int n_layers_max = 256, n_heads_max = 256, d_max = 1 << 14, n_vocab_ma
 TransformerSpec read_transformer(KvReader kv) {
     TransformerSpec spec;
     spec.n_layers = kv.i32("n_layers", 1, n_layers_max);
-    spec.n_heads  = kv.i32("n_heads", 1, n_heads_max);
-    spec.d        = kv.i32("d_model", 1, d_max);
-    spec.d_ff     = kv.i32("ffn_dim", 1, 4 * d_max);
+    spec.n_heads = kv.i32("n_heads", 1, n_heads_max);
+    spec.d = kv.i32("d_model", 1, d_max);
+    spec.d_ff = kv.i32("ffn_dim", 1, 4 * d_max);
     kv.require(spec.d % spec.n_heads == 0, "d_model is a multiple of n_heads");
     kv.require(kv.str("activation") == "gelu", "activation is gelu");
     return spec;
@@ -59,15 +59,15 @@ int special(KvReader kv, const Tokenizer& tokenizer, const char* key, const char
 
 SpecialTokens read_special(KvReader kv, const Tokenizer& tokenizer) {
     SpecialTokens ids;
-    ids.n_vocab       = tokenizer.n_tokens();
-    ids.sot           = special(kv, tokenizer, "decoder_start_token_id", "<|startoftranscript|>");
+    ids.n_vocab = tokenizer.n_tokens();
+    ids.sot = special(kv, tokenizer, "decoder_start_token_id", "<|startoftranscript|>");
     ids.no_timestamps = special(kv, tokenizer, "no_timestamps_token_id", "<|notimestamps|>");
-    ids.transcribe    = special(kv, tokenizer, "transcribe_token_id", "<|transcribe|>");
-    ids.translate     = special(kv, tokenizer, "translate_token_id", "<|translate|>");
-    ids.sot_prev      = special(kv, tokenizer, "prev_sot_token_id", "<|startofprev|>");
-    ids.eot           = special(kv, tokenizer, "eot_token_id", "<|endoftext|>");
-    ids.sot_lm        = tokenizer.find("<|startoflm|>");
-    ids.no_speech     = ids.no_timestamps - 1;
+    ids.transcribe = special(kv, tokenizer, "transcribe_token_id", "<|transcribe|>");
+    ids.translate = special(kv, tokenizer, "translate_token_id", "<|translate|>");
+    ids.sot_prev = special(kv, tokenizer, "prev_sot_token_id", "<|startofprev|>");
+    ids.eot = special(kv, tokenizer, "eot_token_id", "<|endoftext|>");
+    ids.sot_lm = tokenizer.find("<|startoflm|>");
+    ids.no_speech = ids.no_timestamps - 1;
     ids.timestamp_begin = ids.no_timestamps + 1;
     kv.require(ids.no_timestamps > 0 && ids.timestamp_begin < ids.n_vocab,
                "timestamp tokens follow the no-timestamps token");
@@ -84,24 +84,24 @@ std::vector<int> valid_ids(std::vector<int> ids, int n_vocab) {
 
 Vocabulary read_vocabulary(KvReader kv) {
     Vocabulary v;
-    v.model  = kv.str_or("model", "gpt2");
-    v.pre    = kv.str_or("pre", "gpt2");
+    v.model = kv.str_or("model", "gpt2");
+    v.pre = kv.str_or("pre", "gpt2");
     v.tokens = kv.strs("tokens");
-    v.types  = kv.ints("token_type");
-    // Merges are left out on purpose: the reference (tiktoken) takes a token's id as its rank, and some
-    // published tokenizer files lack a merge.
+    v.types = kv.ints("token_type");
+    // Merges are left out on purpose: the reference (tiktoken) takes a token's id as its rank, and
+    // some published tokenizer files lack a merge.
     return v;
 }
 
 Config read_config(KvReader kv, const Tokenizer& tokenizer) {
     KvReader at = kv.at("stt.whisper"), enc = at.at("encoder"), dec = at.at("decoder");
     Config c;
-    c.net.enc         = read_transformer(enc);
-    c.net.dec         = read_transformer(dec);
-    c.net.n_mels      = enc.i32("num_mel_bins", 1, 512);
+    c.net.enc = read_transformer(enc);
+    c.net.dec = read_transformer(dec);
+    c.net.n_mels = enc.i32("num_mel_bins", 1, 512);
     c.net.n_audio_ctx = enc.i32("max_source_positions", 1, 1 << 14);
-    c.net.n_text_ctx  = dec.i32("max_target_positions", 8, 1 << 14);
-    c.net.n_vocab     = dec.i32("vocab_size", 1, n_vocab_max);
+    c.net.n_text_ctx = dec.i32("max_target_positions", 8, 1 << 14);
+    c.net.n_vocab = dec.i32("vocab_size", 1, n_vocab_max);
     kv.require(c.net.enc.d == c.net.dec.d, "encoder and decoder have the same d_model");
     kv.require(c.net.n_vocab == tokenizer.n_tokens(),
                fmt::format("vocab_size {} is the number of tokens {}", c.net.n_vocab,
@@ -110,7 +110,7 @@ Config read_config(KvReader kv, const Tokenizer& tokenizer) {
     kv.require(!dec.flag_or("scale_embedding", false), "scale_embedding is false");
     c.mel = read_mel(kv.at("stt.frontend"), c.net.n_mels);
     c.ids = read_special(at, tokenizer);
-    c.suppress       = valid_ids(at.ints("suppress_tokens"), c.net.n_vocab);
+    c.suppress = valid_ids(at.ints("suppress_tokens"), c.net.n_vocab);
     c.begin_suppress = valid_ids(at.ints("begin_suppress_tokens"), c.net.n_vocab);
     if (c.suppress.empty()) c.suppress = non_speech_tokens(tokenizer);
     if (c.begin_suppress.empty()) {

@@ -1,4 +1,5 @@
-// Whisper's facts as a model file states them (keys stt.whisper.*, stt.frontend.*, tokenizer.ggml.*).
+// Whisper's facts as a model file states them (keys stt.whisper.*, stt.frontend.*,
+// tokenizer.ggml.*).
 #pragma once
 
 #include "asr/types.h"
@@ -18,7 +19,7 @@ struct Config {
     std::vector<std::string> languages;  // codes, in the order of ids.languages
     ModelInfo info;
     bool multilingual() const { return languages.size() > 1; }
-    int n_frames() const { return 2 * net.n_audio_ctx; }  // mel frames of a window
+    int n_frames() const { return 2 * net.n_audio_ctx; }     // mel frames of a window
     int n_tokens_max() const { return net.n_text_ctx / 2; }  // sampled tokens of a window
 };
 

@@ -65,7 +65,10 @@ struct WindowDecoder::Rows {
 
 WindowDecoder::WindowDecoder(Compute& compute, const Net& net, const Config& config, KvCache self,
                              KvCache memory)
-    : compute_(compute), net_(net), config_(config), self_(std::move(self)),
+    : compute_(compute),
+      net_(net),
+      config_(config),
+      self_(std::move(self)),
       memory_(std::move(memory)) {}
 
 Expected<std::unique_ptr<WindowDecoder>> WindowDecoder::make(Compute& compute, const Net& net,
@@ -168,8 +171,8 @@ Expected<std::vector<std::vector<float>>> WindowDecoder::languages(int n_windows
     for (size_t i = 0; i < prompts.size(); i++) {
         std::vector<float> scores;
         for (int id : config_.ids.languages) {
-            scores.push_back(logits[i * static_cast<size_t>(config_.net.n_vocab) +
-                                    static_cast<size_t>(id)]);
+            scores.push_back(
+                logits[i * static_cast<size_t>(config_.net.n_vocab) + static_cast<size_t>(id)]);
         }
         float sum = log_sum_exp(scores);
         for (float& score : scores) score = std::exp(score - sum);

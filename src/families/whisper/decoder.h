@@ -1,7 +1,7 @@
 // Decoding of windows: encode, prompt, then one step after another until every row has ended.
 //
-// A session owns one. The caches hold `n_windows` recordings' memories, and as many rows of text; the
-// graph of a step is built once for each 256 cached tokens and run again and again.
+// A session owns one. The caches hold `n_windows` recordings' memories, and as many rows of text;
+// the graph of a step is built once for each 256 cached tokens and run again and again.
 #pragma once
 
 #include <random>
@@ -57,8 +57,8 @@ class WindowDecoder {
     const Config& config_;
     KvCache self_, memory_;
     KvCache::Rows rows_{0, 0};
-    StepInputs in_;   // of the graph under way
-    Tensor logits_;   // [V, P]
+    StepInputs in_;  // of the graph under way
+    Tensor logits_;  // [V, P]
 };
 
 }  // namespace transcribe::whisper

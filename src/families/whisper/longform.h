@@ -1,5 +1,6 @@
-// One recording on its way through windows of 30 s (whisper/transcribe.py): where it stands, what is
-// context, what has been said. Host code only; the worker computes between next_window() and accept().
+// One recording on its way through windows of 30 s (whisper/transcribe.py): where it stands, what
+// is context, what has been said. Host code only; the worker computes between next_window() and
+// accept().
 #pragma once
 
 #include "asr/types.h"

@@ -17,7 +17,7 @@ Tensor Encoder::operator()(Tensor mel) const {
     Graph& g = *mel.g;
     Tensor x = gelu(g.tap(conv1(mel) + conv1.b, "enc.conv1.pre_gelu"));
     x = gelu(g.tap(conv2(x) + conv2.b, "enc.conv2.pre_gelu"));
-    x = x + pos;                                                              // [d, n_audio_ctx, B]
+    x = x + pos;  // [d, n_audio_ctx, B]
     for (size_t i = 0; i < blocks.size(); i++) {
         x = g.tap(blocks[i](x), "enc.block.%d.out", static_cast<int>(i));
     }
@@ -42,15 +42,15 @@ void Decoder::remember(Tensor encoded, const KvCache& memory, KvCache::Rows rows
 
 Tensor Decoder::operator()(const StepInputs& in, const Caches& caches) const {
     Graph& g = *in.ids.g;
-    Tensor x = rows(embed, in.ids) + rows(pos, in.pos);                       // [d, T * B]
+    Tensor x = rows(embed, in.ids) + rows(pos, in.pos);  // [d, T * B]
     for (size_t i = 0; i < blocks.size(); i++) {
         int layer = static_cast<int>(i);
         KvLayer self = caches.self.layer(g, layer, caches.self_rows);
         KvLayer memory = caches.memory.layer(g, layer, caches.memory_rows);
         x = g.tap(blocks[i](x, self, memory, in), "dec.block.%d.out", layer);
     }
-    x = g.tap(norm(rows(x, in.picks)), "dec.ln");                             // [d, P]
-    return g.tap(product(embed, x), "dec.logits");                            // [V, P]
+    x = g.tap(norm(rows(x, in.picks)), "dec.ln");   // [d, P]
+    return g.tap(product(embed, x), "dec.logits");  // [V, P]
 }
 
 void Net::bind(Scope s, const NetConfig& c) {

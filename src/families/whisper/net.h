@@ -1,5 +1,5 @@
-// Whisper's network (Radford et al. 2022; openai-whisper, whisper/model.py): a transformer encoder over
-// two convolutions, a transformer decoder with tied embedding and head.
+// Whisper's network (Radford et al. 2022; openai-whisper, whisper/model.py): a transformer encoder
+// over two convolutions, a transformer decoder with tied embedding and head.
 #pragma once
 
 #include <vector>
