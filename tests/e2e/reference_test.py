@@ -4,7 +4,7 @@ the files of ../shared/audio at temperature 0. Files that are 16 kHz mono alread
 import json
 import unittest
 
-from harness import ROOT, Test, main, model_path, needs_model, run, strict_json
+from harness import ROOT, Test, main, needs_model, run, strict_json, with_model
 
 AUDIO = ROOT.parent / "shared" / "audio"
 REFERENCE = ROOT.parent / "shared" / "reference" / "whisper"
@@ -16,7 +16,7 @@ needs_reference = unittest.skipUnless(
 class Reference(Test):
     def transcripts(self, model, names, *options):
         out = self.folder / "-".join([model, *options])
-        result = run("-m", str(model_path(model)), "-f", "json", "-o", str(out),
+        result = run(*with_model(model), "-f", "json", "-o", str(out),
                      "--temperature-increment-on-fallback", "0", *options,
                      *[str(AUDIO / name) for name in names], timeout=600)
         self.assertEqual(result.rc, 0, result)
