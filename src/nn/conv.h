@@ -1,5 +1,5 @@
 // Convolution over time, kernel 3, as one product: frames lie one after another, so three
-// neighbouring frames are one row of 3*C_in values and nothing is copied apart (no im2col).
+// neighbouring frames are one row of 3*C_in values, a view whose rows overlap.
 #pragma once
 
 #include "nn/ops.h"
@@ -12,7 +12,8 @@ struct Conv3 {
     int stride = 1;
 
     void bind(Scope s, i64 n_in, i64 n_out, int stride_frames);
-    // x [C_in, T, B], zero padded by one frame at both ends -> [C_out, T / stride, B], without bias
+    // x [C_in, T, B] -> [C_out, T / stride, B], without bias; one frame of zeros stands at both
+    // ends
     Tensor operator()(Tensor x) const;
 };
 

@@ -19,8 +19,9 @@ struct Config {
     std::vector<std::string> languages;  // codes, in the order of ids.languages
     ModelInfo info;
     bool multilingual() const { return languages.size() > 1; }
-    int n_frames() const { return 2 * net.n_audio_ctx; }     // mel frames of a window
-    int n_tokens_max() const { return net.n_text_ctx / 2; }  // sampled tokens of a window
+    int n_frames() const { return 2 * net.n_audio_ctx; }          // mel frames of a window
+    int n_context_max() const { return net.n_text_ctx / 2 - 1; }  // tokens of previous text
+    int n_tokens_max() const { return net.n_text_ctx / 2; }       // sampled tokens of a window
 };
 
 Vocabulary read_vocabulary(KvReader kv);

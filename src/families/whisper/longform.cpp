@@ -32,7 +32,7 @@ LongForm::LongForm(const Facts& facts, const Options& options, AudioSource& sour
     transcript_.language_probability = options.language.empty() ? 0 : 1;  // known, not detected
     std::string_view prompt = trim(options.initial_prompt);
     if (!prompt.empty()) context_ = facts.tokenizer.encode(fmt::format(" {}", prompt));
-    size_t n_max = static_cast<size_t>(facts.config.n_tokens_max()) - 1;
+    auto n_max = static_cast<size_t>(facts.config.n_context_max());
     if (context_.size() > n_max) {
         transcript_.note = fmt::format("the initial prompt has {} tokens; the last {} are used",
                                        context_.size(), n_max);
@@ -93,7 +93,7 @@ Prompt LongForm::prompt() const {
     const SpecialTokens& ids = facts_.config.ids;
     Prompt prompt;
     if (context_from_ < context_.size()) {
-        size_t n_max = static_cast<size_t>(facts_.config.n_tokens_max()) - 1;
+        auto n_max = static_cast<size_t>(facts_.config.n_context_max());
         size_t n = std::min(n_max, context_.size() - context_from_);
         prompt.tokens.push_back(ids.sot_prev);
         prompt.tokens.insert(prompt.tokens.end(), context_.end() - static_cast<i64>(n),
@@ -117,11 +117,14 @@ std::string LongForm::text_of(std::span<const int> tokens) const {
     return bytes;
 }
 
+float LongForm::compression_ratio_of(const WindowText& text) const {
+    return compression_ratio(utf8_repair(trim(text_of(text.tokens))));
+}
+
 bool LongForm::needs_retry(const WindowText& text) const {
-    std::string said(trim(text_of(text.tokens)));
     bool improbable = text.avg_logprob < options_.logprob_threshold;
     bool silence = text.no_speech_prob > options_.no_speech_threshold && improbable;
-    bool loop = compression_ratio(utf8_repair(said)) > options_.compression_ratio_threshold;
+    bool loop = compression_ratio_of(text) > options_.compression_ratio_threshold;
     return (loop || improbable) && !silence;
 }
 
@@ -139,8 +142,8 @@ void LongForm::accept(const WindowText& text) {
 void LongForm::add_segments(const WindowText& text) {
     i64 window_seek = seek_, end_ms = static_cast<i64>(std::floor(transcript_.duration_s * 1000));
     Cut cut = cut_window(text.tokens, facts_.config.ids.timestamp_begin, {seek_, window_frames()});
-    std::string all = text_of(text.tokens), rest;
-    float ratio = compression_ratio(utf8_repair(trim(all)));
+    float ratio = compression_ratio_of(text);
+    std::string rest;
     for (const Slice& slice : cut.slices) {
         auto tokens = std::span(text.tokens).subspan(slice.first, slice.last - slice.first);
         std::string own = text_of(tokens);

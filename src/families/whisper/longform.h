@@ -39,6 +39,7 @@ class LongForm {
     void add_segments(const WindowText& text);
     void report_progress() const;
     std::string text_of(std::span<const int> tokens) const;
+    float compression_ratio_of(const WindowText& text) const;
 
     Facts facts_;
     const Options& options_;

@@ -32,8 +32,8 @@ struct Cut {
 // `tokens`: what was sampled, without the end of text.
 Cut cut_window(std::span<const int> tokens, int timestamp_begin, const Window& window);
 
-// A slice without length or text stays in the list, but as an empty segment: its text is "" and its
-// tokens do not go into the context of the next window. `text` is that of the slice's text tokens.
+// A slice without length or text gives no segment, and its tokens do not go into the context of the
+// next window (the reference lists it, emptied). `text` is that of the slice's text tokens.
 bool has_speech(const Slice& slice, std::string_view text);
 
 }  // namespace transcribe
