@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "../tmp.h"
 #include "convert/gguf_writer.h"
 #include "tensor/compute.h"
 #include "tensor/weights.h"
@@ -76,7 +77,7 @@ inline std::shared_ptr<const Gguf> file_of(const std::vector<Stored>& tensors) {
     auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
     std::string name = std::string(test->test_suite_name()) + "." + test->name();
     std::replace(name.begin(), name.end(), '/', '_');
-    std::string path = std::string(TESTS_TMP) + "/" + name + ".gguf";
+    std::string path = test::tmp_folder() + "/" + name + ".gguf";
     std::vector<GgufTensorInfo> infos;
     for (const Stored& t : tensors) infos.push_back({t.name, t.dtype, t.shape});
     auto writer = GgufWriter::create(path, {{"general.architecture", std::string("test")}}, infos);

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "../tmp.h"
 #include "convert/convert.h"
 #include "convert/safetensors.h"
 #include "twin.h"
@@ -26,7 +27,7 @@ std::vector<float> transposed(const std::vector<float>& x, size_t n_rows, size_t
 class WhisperReference : public ::testing::Test {
   protected:
     static void SetUpTestSuite() {
-        std::string path = std::string(TESTS_TMP) + "/whisper_reference.gguf";
+        std::string path = test::tmp_folder() + "/whisper_reference.gguf";
         auto report = convert(data_dir, path, {});
         ASSERT_TRUE(report) << report.error().what;
         model_ = load_whisper(path);

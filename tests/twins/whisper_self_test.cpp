@@ -3,6 +3,7 @@
 // many sessions at once.
 #include <thread>
 
+#include "../tmp.h"
 #include "convert/gguf_writer.h"
 #include "twin.h"
 
@@ -98,7 +99,7 @@ void write_twin(const std::string& path) {
 class WhisperSelf : public ::testing::Test {
   protected:
     static void SetUpTestSuite() {
-        std::string path = std::string(TESTS_TMP) + "/whisper_self.gguf";
+        std::string path = test::tmp_folder() + "/whisper_self.gguf";
         write_twin(path);
         model_ = load_whisper(path);
     }

@@ -1,14 +1,14 @@
 // WAV files written byte by byte, so that tests can lie in every field.
 #pragma once
 
-#include <unistd.h>
-
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
+
+#include "../tmp.h"
 
 namespace transcribe::test {
 
@@ -52,7 +52,7 @@ struct Wav {
 class TempFile {
   public:
     TempFile(const std::string& name, const std::string& bytes)
-        : path_(std::string(TESTS_TMP) + "/" + std::to_string(getpid()) + "-" + name) {
+        : path_(test::tmp_folder() + "/" + name) {
         std::ofstream(path_, std::ios::binary) << bytes;
     }
     ~TempFile() { std::filesystem::remove(path_); }

@@ -12,6 +12,7 @@
 #include <sstream>
 #include <thread>
 
+#include "../tmp.h"
 #include "base/env.h"
 #include "hub/download.h"
 #include "hub/hub.h"
@@ -59,7 +60,7 @@ class ScopedEnv {
 };
 
 std::string fresh_dir(const std::string& name) {
-    std::string dir = std::string(TESTS_TMP) + "/hub_" + name + "." + std::to_string(getpid());
+    std::string dir = test::tmp_folder() + "/hub_" + name;
     fs::remove_all(dir);
     fs::create_directories(dir);
     return dir;

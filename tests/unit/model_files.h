@@ -10,12 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "../tmp.h"
+
 namespace transcribe::test {
 
 // A fresh folder, named after the running test.
 inline std::string fresh_folder() {
     auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    std::string path = std::string(TESTS_TMP) + "/" + info->test_suite_name() + "." + info->name();
+    std::string path = tmp_folder() + "/" + info->test_suite_name() + "." + info->name();
     std::filesystem::remove_all(path);
     std::filesystem::create_directories(path);
     return path;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "../tmp.h"
 #include "output/cues.h"
 #include "output/events.h"
 #include "output/file.h"
@@ -156,7 +157,7 @@ class Files : public testing::Test {
     }
 
   private:
-    fs::path folder_ = fs::path(TESTS_TMP) / "output_files";
+    fs::path folder_ = fs::path(test::tmp_folder()) / "output_files";
 };
 
 TEST_F(Files, AreReplacedWhole) {
