@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,18 +51,44 @@ struct Transcript {
     Timings timings;
 };
 
+// A part of a recording, in milliseconds of it.
+struct TimeSpan {
+    i64 t0_ms = 0, t1_ms = 0;
+};
+
 struct Options {
     std::string language;  // code or English name; "" or "auto" detects
     Task task = Task::transcribe;
     bool timestamps = true;
+    // What the decoder sees before a window.
     bool condition_on_previous_text = true;
     std::string initial_prompt;
+    bool carry_initial_prompt = false;        // before every window, not only the first
+    std::string hotwords;                     // names and words to expect, before every window
+    std::string prefix;                       // how the text of the first window begins
+    std::vector<TimeSpan> clips;              // the parts to transcribe, in order; empty: all
+    bool detect_language_per_window = false;  // for recordings that change language
+    // Search.
+    int beam_size = 0;  // at temperature 0; 0 is greedy
+    float patience = 1.0f;
+    std::optional<float> length_penalty;  // none: the mean log probability decides
+    int best_of = 5;                      // texts sampled above temperature 0
     float temperature = 0;
     float temperature_increment = 0.2f;  // of the ladder; 0 turns it off
     float compression_ratio_threshold = 2.4f;
     float logprob_threshold = -1.0f;
     float no_speech_threshold = 0.6f;
     unsigned seed = 0;
+    // Tokens never to say; none: the model's own list. Of the list -1 stands for that.
+    std::optional<std::vector<int>> suppress_tokens;
+    bool suppress_blank = true;
+    float max_initial_timestamp_s = 1.0f;
+    int max_tokens = 0;  // of a window; 0: the model's limit
+    // Words.
+    bool word_timestamps = false;
+    float hallucination_silence_threshold_s = 0;  // 0: off
+    std::string prepend_punctuations = "\"'\u201c\u00bf([{-";
+    std::string append_punctuations = "\"'.\u3002,\uff0c!\uff01?\uff1f:\uff1a\u201d)]}\u3001";
     // Called on the thread that runs, as segments become final: index of the recording, segment.
     std::function<void(int, const Segment&)> on_segment;
     // Progress of one recording: index, seconds done, seconds in all (0: not known).
