@@ -19,7 +19,7 @@ class Worker {
     // Transcribes each recording; a fault of one recording is in its own Transcript (outcome,
     // error) and the others go on. An Error ends all: backend, out_of_memory, aborted (what was
     // decoded so far stays in `out`).
-    virtual Status run(std::span<AudioSource* const> recordings, const Options&,
+    virtual Status run(std::span<const Recording> recordings, const Options&,
                        std::span<Transcript> out) = 0;
 };
 

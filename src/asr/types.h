@@ -56,6 +56,14 @@ struct TimeSpan {
     i64 t0_ms = 0, t1_ms = 0;
 };
 
+// What is to be transcribed.
+struct Recording {
+    AudioSource* audio;
+    // Empty: the whole, from window to window, each of which may see the text before it. Else
+    // these parts, in order, independent of each other.
+    std::vector<TimeSpan> pieces;
+};
+
 struct Options {
     std::string language;  // code or English name; "" or "auto" detects
     Task task = Task::transcribe;

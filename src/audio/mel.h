@@ -46,20 +46,23 @@ class Mel {
 
 // The mel of one recording, window by window. scan() reads the recording to its end, for its length
 // and its maximum. The frames of a short recording (n_kept_max) are kept; a longer one is read a
-// second time as windows are asked for, and about a minute of it is held, so that memory does not
-// grow with length.
+// second time as windows are asked for, and `n_back` frames behind the present window are held, so
+// that memory does not grow with length.
 class WhisperMel {
   public:
     static constexpr i64 n_kept_max_default = 10 * 60 * 100;  // ten minutes: 19 MB for 80 mels
-    WhisperMel(const Mel& mel, AudioSource& source, i64 n_kept_max = n_kept_max_default);
+    WhisperMel(const Mel& mel, AudioSource& source, i64 n_back,
+               i64 n_kept_max = n_kept_max_default);
     ~WhisperMel();
     Status scan();  // once, before the rest
     i64 n_samples() const;
     i64 n_frames() const;  // n_samples / hop: frames with content
     // Frames [t0, t0 + n) normalized, (max(x, maximum - 8) + 4) / 4, into out [n_mels, n]: mels
-    // fastest. Frames past n_frames() are 0, as the reference pads a window. Going back by up to
-    // 30 s is free; further back costs a rewind when the frames are not kept.
-    Status window(i64 t0, int n, std::span<float> out);
+    // fastest. Frames past n_frames() are 0, as the reference pads a window, or what silence gives
+    // there, as it does before it pads. Going back by up to n_back is free; further back costs a
+    // rewind when the frames are not kept.
+    enum class Behind { zeros, silence };
+    Status window(i64 t0, int n, std::span<float> out, Behind behind = Behind::zeros);
     // True when no frame of [t0, t0 + n) holds a sound as loud as faint speech: there is nothing to
     // decode. Digital silence, the noise of a quiet room (-78 dBFS RMS) and mains hum are silent.
     Expected<bool> silent(i64 t0, int n);

@@ -15,7 +15,6 @@ namespace transcribe {
 namespace {
 
 constexpr int n_block = 200;      // frames computed at once
-constexpr i64 n_back = 3000;      // frames held behind a window, when not all are kept
 constexpr float lowest = -10.0f;  // log10(1e-10), the level of zeros
 
 // Sound worth decoding reaches loud_level in some mel band from 300 Hz up for 40 ms. A steady tone
@@ -107,12 +106,16 @@ Expected<int> FrameReader::next(std::vector<float>& out) {
 }  // namespace
 
 struct WhisperMel::State {
-    State(const Mel& m, AudioSource& source, i64 kept_max)
-        : mel(m), reader(m, source), n_kept_max(kept_max), loud_band(first_loud_band(m.spec())) {}
+    State(const Mel& m, AudioSource& source, i64 back, i64 kept_max)
+        : mel(m),
+          reader(m, source),
+          n_back(back),
+          n_kept_max(kept_max),
+          loud_band(first_loud_band(m.spec())) {}
 
     const Mel& mel;
     FrameReader reader;
-    const i64 n_kept_max;
+    const i64 n_back, n_kept_max;
     const int loud_band;
     i64 n_samples = -1, n_frames = 0;
     float maximum = lowest;
@@ -150,8 +153,8 @@ Status WhisperMel::State::hold(i64 t0, i64 t1) {
     return {};
 }
 
-WhisperMel::WhisperMel(const Mel& mel, AudioSource& source, i64 n_kept_max)
-    : state_(std::make_unique<State>(mel, source, n_kept_max)) {}
+WhisperMel::WhisperMel(const Mel& mel, AudioSource& source, i64 n_back, i64 n_kept_max)
+    : state_(std::make_unique<State>(mel, source, n_back, n_kept_max)) {}
 WhisperMel::~WhisperMel() = default;
 
 i64 WhisperMel::n_samples() const {
@@ -184,7 +187,7 @@ Status WhisperMel::scan() {
     return {};
 }
 
-Status WhisperMel::window(i64 t0, int n, std::span<float> out) {
+Status WhisperMel::window(i64 t0, int n, std::span<float> out, Behind behind) {
     State& s = *state_;
     const i64 n_mels = s.mel.spec().n_mels;
     CHECK(s.n_samples >= 0 && t0 >= 0 && n >= 0 && i64(out.size()) >= n * n_mels);
@@ -192,10 +195,14 @@ Status WhisperMel::window(i64 t0, int n, std::span<float> out) {
     if (t0 < t1) TRY(s.hold(t0, t1));
 
     const float floor = s.maximum - 8.0f;
+    auto normalized = [&](float x) { return (std::max(x, floor) + 4.0f) / 4.0f; };
+    const bool zeros = behind == Behind::zeros;
+    // The frame or two that hang over the end hold a little of the recording.
+    const i64 n_there = zeros ? t1 - t0 : std::min<i64>(n, s.first + s.n_held() - t0);
     const float* from = s.frames.data() + (t0 - s.first) * n_mels;
-    const auto n_values = (t1 - t0) * n_mels;
-    for (i64 i = 0; i < n_values; i++) out[i] = (std::max(from[i], floor) + 4.0f) / 4.0f;
-    std::fill(out.begin() + n_values, out.begin() + n * n_mels, 0.0f);
+    for (i64 i = 0; i < n_there * n_mels; i++) out[i] = normalized(from[i]);
+    std::fill(out.begin() + n_there * n_mels, out.begin() + n * n_mels,
+              zeros ? 0.0f : normalized(lowest));
     return {};
 }
 

@@ -112,6 +112,37 @@ Picked pick_greedy(std::span<const float> logits) {
             static_cast<float>(-std::log(sum_exp(logits, top)))};
 }
 
+std::vector<Picked> pick_top(std::span<const float> logits, size_t n) {
+    auto score = [&](int id) {
+        float x = logits[static_cast<size_t>(id)];
+        return x > minus_infinity ? x : minus_infinity;  // NaN
+    };
+    auto better = [&](int a, int b) {
+        return score(a) > score(b) || (score(a) == score(b) && a < b);
+    };
+    std::vector<int> ids;  // a heap with the worst in front
+    for_blocks(logits, [&](size_t start, auto block) {
+        bool full = ids.size() == n;
+        float worst = full ? score(ids[0]) : minus_infinity;
+        if (full && max_of_block(block.data(), block.size()) <= worst) return;
+        for (size_t i = start; i < start + block.size(); i++) {
+            ids.push_back(static_cast<int>(i));
+            std::push_heap(ids.begin(), ids.end(), better);
+            if (ids.size() <= n) continue;
+            std::pop_heap(ids.begin(), ids.end(), better);
+            ids.pop_back();
+        }
+    });
+    std::sort(ids.begin(), ids.end(), better);
+    float sum = log_sum_exp(logits);
+    std::vector<Picked> out;
+    for (int id : ids) {
+        bool possible = score(id) > minus_infinity && std::isfinite(sum);
+        out.push_back({id, possible ? score(id) - sum : minus_infinity});
+    }
+    return out;
+}
+
 Picked pick_sampled(std::span<const float> logits, float temperature, std::mt19937& random) {
     Picked best = pick_greedy(logits);
     float top = logits[static_cast<size_t>(best.id)];

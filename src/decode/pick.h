@@ -7,6 +7,7 @@
 
 #include <random>
 #include <span>
+#include <vector>
 
 namespace transcribe {
 
@@ -17,6 +18,9 @@ struct Picked {
 
 // The highest score; of equals the first. `logits` must not be empty.
 Picked pick_greedy(std::span<const float> logits);
+
+// The `n` highest scores, best first; of equals the one with the lower id.
+std::vector<Picked> pick_top(std::span<const float> logits, size_t n);
 
 // Draws from the scores divided by `temperature` (> 0; 0 is pick_greedy); logprob is the one at
 // temperature 1.

@@ -74,7 +74,9 @@ Expected<std::vector<Transcript>> Session::transcribe(std::span<AudioSource* con
         Span span("lane wait");
         lease.emplace(*state_->compute);
     }
-    Status status = state_->worker->run(recordings, checked, out);
+    std::vector<Recording> all;
+    for (AudioSource* audio : recordings) all.push_back({audio, {}});
+    Status status = state_->worker->run(all, checked, out);
     state_->compute->cancelled() = false;  // the session goes on being usable
     if (!status && status.error().code != Code::aborted) return std::move(status).error();
     if (state_->taps) TRY(state_->taps->status());

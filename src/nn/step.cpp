@@ -18,17 +18,22 @@ StepInputs StepInputs::declare(Graph& g, const StepShape& shape) {
     return in;
 }
 
+void StepFeed::begin(int row, int n_held) {
+    len_[static_cast<size_t>(row)] = n_held;
+    live_[static_cast<size_t>(row)] = true;
+}
+
 void StepFeed::set(const StepShape& shape, std::span<const std::vector<int>> tokens, int pad_id) {
     constexpr std::uint16_t minus_infinity = 0xFC00;  // in F16
     n_tokens_ = shape.n_tokens;
     auto n = static_cast<size_t>(shape.n_tokens), n_slots = static_cast<size_t>(shape.n_slots);
-    CHECK(tokens.size() == len_.size());
+    auto n_rows = static_cast<size_t>(shape.n_rows);
+    CHECK(tokens.size() == n_rows && n_rows <= len_.size());
     ids_.clear(), pos_.clear(), slots_.clear(), picks_.clear(), added_.clear();
-    mask_.assign(n_slots * n * len_.size(), minus_infinity);
-    for (size_t row = 0; row < len_.size(); row++) {
+    mask_.assign(n_slots * n * n_rows, minus_infinity);
+    for (size_t row = 0; row < n_rows; row++) {
         CHECK(tokens[row].size() <= n && !tokens[row].empty());
-        // An ended row repeats its last slot: it must go nowhere.
-        auto held = static_cast<size_t>(len_[row] - (done_[row] ? 1 : 0));
+        size_t held = live_[row] ? static_cast<size_t>(len_[row]) : 0;
         CHECK(held + n <= n_slots);
         for (size_t i = 0; i < n; i++) {
             size_t slot = held + i;
@@ -47,11 +52,15 @@ void StepFeed::pick(int row, int token) {
 }
 
 void StepFeed::advance() {
-    for (size_t row = 0; row < len_.size(); row++) len_[row] += done_[row] ? 0 : added_[row];
+    for (size_t row = 0; row < added_.size(); row++) len_[row] += live_[row] ? added_[row] : 0;
 }
 
 int StepFeed::longest() const {
-    return *std::max_element(len_.begin(), len_.end());
+    int longest = 0;
+    for (size_t row = 0; row < len_.size(); row++) {
+        if (live_[row]) longest = std::max(longest, len_[row]);
+    }
+    return longest;
 }
 
 Status StepFeed::run(Compute& compute, const StepInputs& in) const {

@@ -26,26 +26,29 @@ struct StepInputs {
 };
 
 // The host side: which tokens every row brings, and where they go. A row that brings fewer than T
-// is padded; what padding writes is masked and overwritten by the row's next tokens.
+// is padded; what padding writes is masked and overwritten by the row's next tokens. A row that has
+// not begun or has ended is computed with the others and holds nothing.
 class StepFeed {
   public:
     explicit StepFeed(int n_rows)
-        : len_(static_cast<size_t>(n_rows), 0), done_(static_cast<size_t>(n_rows), false) {}
-    // Fills the vectors for `tokens` (one list a row, each at most T long) behind what rows hold.
-    // The logits of each row's last token are picked; pick() adds more.
+        : len_(static_cast<size_t>(n_rows), 0), live_(static_cast<size_t>(n_rows), false) {}
+    // From now on this row is one of those that count, and `n_held` tokens are in its cache.
+    void begin(int row, int n_held);
+    void end(int row) { live_[static_cast<size_t>(row)] = false; }
+    // Fills the vectors for `tokens` (of the first rows, one list each, at most T long) behind what
+    // rows hold. The logits of each row's last token are picked; pick() adds more.
     void set(const StepShape&, std::span<const std::vector<int>> tokens, int pad_id);
     void pick(int row, int token);
     // Counts what set() fed as held.
     void advance();
-    // This row has ended: it is still computed with the others, but holds no more tokens.
-    void finish(int row) { done_[static_cast<size_t>(row)] = true; }
-    int longest() const;  // tokens held by the longest row
+    int longest() const;  // tokens held by the longest live row
+    int held(int row) const { return len_[static_cast<size_t>(row)]; }
     Status run(Compute&, const StepInputs&) const;
 
   private:
     int n_tokens_ = 0;
     std::vector<int> len_, added_;
-    std::vector<bool> done_;
+    std::vector<bool> live_;
     std::vector<std::int32_t> ids_, pos_, picks_;
     std::vector<i64> slots_;
     std::vector<std::uint16_t> mask_;

@@ -1,6 +1,6 @@
 #include "tensor/kv.h"
 
-#include <ggml.h>
+#include <ggml-backend.h>
 
 namespace transcribe {
 
@@ -48,6 +48,17 @@ void KvCache::store(KvLayer values, int i, Rows rows) const {
     KvLayer to = layer(g, i, rows);
     g.store(values.k, {to.k.t});
     g.store(values.v, {to.v.t});
+}
+
+void KvCache::copy_row(int from, int to, int n_slots) const {
+    std::vector<std::byte> slots;
+    for (int i = 0; i < 2 * sizes_.n_layers; i++) {
+        ggml_tensor* t = held_[static_cast<size_t>(i)].t;
+        slots.resize(t->nb[1] * static_cast<size_t>(n_slots));
+        ggml_backend_tensor_get(t, slots.data(), t->nb[2] * static_cast<size_t>(from),
+                                slots.size());
+        ggml_backend_tensor_set(t, slots.data(), t->nb[2] * static_cast<size_t>(to), slots.size());
+    }
 }
 
 }  // namespace transcribe

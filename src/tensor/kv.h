@@ -35,6 +35,8 @@ class KvCache {
     KvLayer layer(Graph&, int i, Rows rows) const;
     // Stores all slots of some rows of a layer: k, v [d_kv, n_ctx, n].
     void store(KvLayer values, int i, Rows rows) const;
+    // The first slots of row `from` become those of row `to`, at once and not as part of a graph.
+    void copy_row(int from, int to, int n_slots) const;
     const Sizes& sizes() const { return sizes_; }
     size_t n_bytes() const { return held_.n_bytes(); }
 

@@ -218,6 +218,7 @@ TEST_F(OverCache, AllAtOnceIsTheLoop) {
         m.compute->flash = flash;
         KvCache cache = *KvCache::make(*m.compute, {1, d, n_ctx, 2, Dtype::f32});
         StepFeed feed(2);
+        feed.begin(0, 0), feed.begin(1, 0);
         std::vector<float> y = step(m, cache, feed, texts_, 7, true);
         for (size_t row = 0; row < 2; row++) {
             std::vector<float> all = expected(texts_[row]);
@@ -233,13 +234,14 @@ TEST_F(OverCache, OneByOneIsTheLoopWhenRowsEndApart) {
     Machine m;
     KvCache cache = *KvCache::make(*m.compute, {1, d, n_ctx, 2, Dtype::f32});
     StepFeed feed(2);
+    feed.begin(0, 0), feed.begin(1, 0);
     std::vector<std::vector<float>> all = {expected(texts_[0]), expected(texts_[1])};
     for (size_t t = 0; t < texts_[0].size(); t++) {
         std::vector<std::vector<int>> tokens;
         for (const std::vector<int>& text : texts_) {
             tokens.push_back({text[std::min(t, text.size() - 1)]});
         }
-        if (t == texts_[1].size()) feed.finish(1);
+        if (t == texts_[1].size()) feed.end(1);
         std::vector<float> y = step(m, cache, feed, tokens, 1, false);
         for (size_t row = 0; row < 2; row++) {
             if (t >= texts_[row].size()) continue;
@@ -257,6 +259,7 @@ TEST_F(OverCache, AShortRowGoesOnBehindItsPadding) {
     Machine m;
     KvCache cache = *KvCache::make(*m.compute, {1, d, n_ctx, 2, Dtype::f32});
     StepFeed feed(2);
+    feed.begin(0, 0), feed.begin(1, 0);
     step(m, cache, feed, texts_, 7, false);
     std::vector<float> y = step(m, cache, feed, {{11, 12}, {21}}, 2, false);
     std::vector<std::vector<int>> whole = texts_;
@@ -271,14 +274,15 @@ TEST_F(OverCache, AShortRowGoesOnBehindItsPadding) {
 // A row that filled its cache and ended is still fed, while others go on.
 TEST_F(OverCache, AnEndedRowNeedsNoMoreRoom) {
     StepFeed feed(2);
+    feed.begin(0, 0), feed.begin(1, 0);
     StepShape shape{static_cast<int>(n_ctx), 2, static_cast<int>(n_ctx), 2};
     feed.set(shape, std::vector<std::vector<int>>{std::vector<int>(n_ctx, 1), {2}}, 0);
     feed.advance();
-    feed.finish(0);
+    feed.end(0);
     shape.n_tokens = 1;
     EXPECT_NO_THROW(feed.set(shape, std::vector<std::vector<int>>{{3}, {4}}, 0));
     feed.advance();
-    EXPECT_EQ(feed.longest(), n_ctx);
+    EXPECT_EQ(feed.longest(), 2);  // only rows that go on count
 }
 
 // Two rows of text that listen to one recording are as two recordings that are the same.

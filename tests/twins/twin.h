@@ -3,13 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
-#include <random>
 #include <string>
 #include <vector>
 
+#include "decode/quality.h"
 #include "families/whisper/decoder.h"
+#include "families/whisper/ladder.h"
 #include "families/whisper/model.h"
 #include "tensor/compute.h"
 
@@ -59,13 +61,31 @@ struct Bench {
         decoder = *whisper::WindowDecoder::make(*compute, model.net(), model.config(), n_windows);
     }
 
+    // Greedy texts of the windows on the first seats, side by side.
     std::vector<whisper::WindowText> decode(const std::vector<whisper::Prompt>& prompts,
-                                            const LogitRule& rule) {
-        std::mt19937 random(0);
-        auto texts =
-            decoder->decode(prompts, {0, static_cast<int>(prompts.size())}, {rule, 0.0f, random});
-        if (!texts) ADD_FAILURE() << texts.error().what;
-        return *texts;
+                                            const LogitRule& rule, int n_rows = 1) {
+        EXPECT_TRUE(decoder->reserve(n_rows));
+        std::vector<std::unique_ptr<Search>> searches;
+        std::vector<whisper::WindowText> texts;
+        for (const whisper::Prompt& prompt : prompts) {
+            SearchSpec spec;
+            spec.eot = model.config().ids.eot;
+            spec.n_tokens_max = decoder->n_tokens_max(prompt);
+            spec.n_rows = n_rows;
+            int seat = static_cast<int>(searches.size());
+            searches.push_back(make_search(spec, rule));
+            auto no_speech = decoder->start(seat, prompt, *searches.back());
+            if (!no_speech) ADD_FAILURE() << no_speech.error().what;
+            texts.emplace_back().no_speech_prob = *no_speech;
+        }
+        auto busy = [](const auto& search) { return !search->done(); };
+        while (std::any_of(searches.begin(), searches.end(), busy)) EXPECT_TRUE(decoder->step());
+        for (size_t i = 0; i < texts.size(); i++) {
+            Hypothesis best = searches[i]->best();
+            texts[i].avg_logprob = mean_logprob(best.sum_logprob, best.tokens.size());
+            texts[i].tokens = std::move(best.tokens);
+        }
+        return texts;
     }
 };
 

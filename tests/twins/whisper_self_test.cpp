@@ -1,6 +1,7 @@
 // The self twin: the schema that dry binding gives, random weights of a seed, the normal loader.
 // What must hold of every family: one path for prompt, step and batch; flash and plain attention;
 // many sessions at once.
+#include <random>
 #include <thread>
 
 #include "../tmp.h"
@@ -128,6 +129,7 @@ class WhisperSelf : public ::testing::Test {
     static std::vector<float> logits(Bench& bench, const KvCache& self, const KvCache& memory,
                                      const std::vector<int>& tokens, size_t n) {
         StepFeed feed(1);
+        feed.begin(0, 0);
         std::vector<float> out;
         for (size_t at = 0; at < tokens.size(); at += n) {
             std::vector<std::vector<int>> piece(1);
@@ -169,21 +171,29 @@ TEST_F(WhisperSelf, StepByStepIsPromptAndFlashIsPlain) {
     EXPECT_LE(nmse(logits(bench, self, memory, tokens, 1), whole), nmse_f32_max);
 }
 
-TEST_F(WhisperSelf, BatchIsSingle) {
+class WhisperBatch : public WhisperSelf, public testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(GreedyAndBeam, WhisperBatch, testing::Values(1, 4));
+
+TEST_P(WhisperBatch, IsSingle) {
+    int n_rows = GetParam();
     std::vector<whisper::Prompt> prompts = {prompt({}), prompt({5, 9, 200, 31, 77}), prompt({42})};
     WhisperRules rule = rules_of(model_->config(), true);
     Bench bench(*model_, 3);
     std::vector<float> all = mels(3);
-    ASSERT_TRUE(bench.decoder->encode(all, 3));
-    auto batch = bench.decode(prompts, rule);
     size_t n = all.size() / 3;
+    auto window = [&](size_t i) {
+        return std::vector<float>(all.begin() + static_cast<long>(i * n),
+                                  all.begin() + static_cast<long>((i + 1) * n));
+    };
+    for (size_t i = 0; i < 3; i++) {
+        ASSERT_TRUE(bench.decoder->encode(window(i), static_cast<int>(i)));
+    }
+    auto batch = bench.decode(prompts, rule, n_rows);
     bool differ = false;
     for (size_t i = 0; i < 3; i++) {
         Bench single(*model_, 1);
-        std::vector<float> one(all.begin() + static_cast<long>(i * n),
-                               all.begin() + static_cast<long>((i + 1) * n));
-        ASSERT_TRUE(single.decoder->encode(one, 1));
-        auto alone = single.decode({prompts[i]}, rule).at(0);
+        ASSERT_TRUE(single.decoder->encode(window(i), 0));
+        auto alone = single.decode({prompts[i]}, rule, n_rows).at(0);
         EXPECT_EQ(batch[i].tokens, alone.tokens);
         EXPECT_NEAR(batch[i].avg_logprob, alone.avg_logprob, 1e-4);
         differ = differ || alone.tokens != batch[0].tokens;
@@ -194,11 +204,11 @@ TEST_F(WhisperSelf, BatchIsSingle) {
 TEST_F(WhisperSelf, ObservedIsUnobserved) {
     WhisperRules rule = rules_of(model_->config(), true);
     Bench bench(*model_, 1);
-    ASSERT_TRUE(bench.decoder->encode(mels(1), 1));
+    ASSERT_TRUE(bench.decoder->encode(mels(1), 0));
     auto plain = bench.decode({prompt({})}, rule).at(0);
     Recorder recorder;
     bench.compute->observe(&recorder);
-    ASSERT_TRUE(bench.decoder->encode(mels(1), 1));
+    ASSERT_TRUE(bench.decoder->encode(mels(1), 0));
     auto observed = bench.decode({prompt({})}, rule).at(0);
     EXPECT_EQ(plain.tokens, observed.tokens);
     EXPECT_TRUE(recorder.taps.contains("dec.logits"));
@@ -209,7 +219,7 @@ TEST_F(WhisperSelf, SessionsAtOnceAreOne) {
         WhisperRules rule = rules_of(model_->config(), true);
         Bench bench(*model_, 1);
         for (unsigned i = 0; i < 5; i++) {
-            ASSERT_TRUE(bench.decoder->encode(mels(1, seed + i), 1));
+            ASSERT_TRUE(bench.decoder->encode(mels(1, seed + i), 0));
             out.push_back(bench.decode({prompt({})}, rule).at(0));
         }
     };
@@ -221,7 +231,7 @@ TEST_F(WhisperSelf, SessionsAtOnceAreOne) {
     for (size_t i = 0; i < 3; i++) {
         for (size_t k = 0; k < 5; k++) {
             EXPECT_EQ(serial[i][k].tokens, at_once[i][k].tokens);
-            EXPECT_EQ(serial[i][k].sum_logprob, at_once[i][k].sum_logprob);  // to the last bit
+            EXPECT_EQ(serial[i][k].avg_logprob, at_once[i][k].avg_logprob);  // to the last bit
         }
     }
 }
@@ -229,7 +239,7 @@ TEST_F(WhisperSelf, SessionsAtOnceAreOne) {
 TEST_F(WhisperSelf, CancelledRunSaysAborted) {
     Bench bench(*model_, 1);
     bench.compute->cancelled() = true;
-    Status status = bench.decoder->encode(mels(1), 1);
+    Status status = bench.decoder->encode(mels(1), 0);
     ASSERT_FALSE(status);
     EXPECT_EQ(status.error().code, Code::aborted);
 }

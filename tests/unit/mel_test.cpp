@@ -102,6 +102,8 @@ class CountingSource : public MemorySource {
     int n_rewinds = 0;
 };
 
+constexpr i64 n_back = 3000;
+
 TEST(Mel, EqualsThePlainTransform) {
     for (int n_fft : {400, 512, 200, 320}) {
         const MelSpec s = spec(40, n_fft);
@@ -143,7 +145,7 @@ TEST(WhisperMel, EqualsTheReferenceAtEveryLength) {
         const auto x = Noise(n).samples(n, 0.3f);
         const auto wanted = plain_whisper(s, x);
         MemorySource source(x);
-        WhisperMel got(mel, source);
+        WhisperMel got(mel, source, n_back);
         ASSERT_TRUE(got.scan());
         EXPECT_EQ(got.n_samples(), i64(n));
         ASSERT_EQ(got.n_frames(), i64(n / 160));
@@ -165,7 +167,7 @@ TEST(WhisperMel, FramesThatHangOverTheEndCountForTheMaximum) {
         x[i] *= 900;  // loud where only frames past the last see it well
     const auto wanted = plain_whisper(s, x);
     MemorySource source(x);
-    WhisperMel got(mel, source);
+    WhisperMel got(mel, source, n_back);
     ASSERT_TRUE(got.scan());
     std::vector<float> window(size_t(80 * 100));
     ASSERT_TRUE(got.window(0, 100, window));
@@ -176,7 +178,7 @@ TEST(WhisperMel, ReadingTwiceGivesTheSameWindows) {
     const Mel mel(spec(40));
     const auto x = Noise(4).samples(160 * 20000 + 77, 0.5f);
     CountingSource kept_source(x), read_source(x);
-    WhisperMel kept(mel, kept_source), read(mel, read_source, 1000);
+    WhisperMel kept(mel, kept_source, n_back), read(mel, read_source, n_back, 1000);
     ASSERT_TRUE(kept.scan() && read.scan());
     ASSERT_EQ(kept.n_frames(), read.n_frames());
     std::vector<float> a(size_t(40 * 3000)), b(a);
@@ -194,7 +196,7 @@ TEST(WhisperMel, GoingBackWithinAWindowCostsNoRewind) {
     const Mel mel(spec(40));
     const auto x = Noise(5).samples(160 * 30000, 0.5f);
     CountingSource source(x);
-    WhisperMel got(mel, source, 0);
+    WhisperMel got(mel, source, n_back, 0);
     ASSERT_TRUE(got.scan());
     std::vector<float> window(size_t(40 * 3000));
     for (i64 t0 = 0; t0 < 30000; t0 += 1500) {
@@ -230,12 +232,12 @@ TEST(WhisperMel, FaultsOfTheSourceArriveAsErrors) {
     const Mel mel(spec(40));
     const auto x = Noise(6).samples(160 * 5000, 0.5f);
     FaultySource failing(x, true);
-    const auto status = WhisperMel(mel, failing).scan();
+    const auto status = WhisperMel(mel, failing, n_back).scan();
     ASSERT_FALSE(status);
     EXPECT_EQ(status.error().what, "the disk is gone");
 
     FaultySource shrinking(x, false);
-    WhisperMel got(mel, shrinking, 0);
+    WhisperMel got(mel, shrinking, n_back, 0);
     ASSERT_TRUE(got.scan());
     std::vector<float> window(size_t(40 * 3000));
     const auto shorter = got.window(1000, 3000, window);
@@ -246,7 +248,7 @@ TEST(WhisperMel, FaultsOfTheSourceArriveAsErrors) {
 bool silent(const std::vector<float>& x) {
     const Mel mel(spec(80));
     MemorySource source(x);
-    WhisperMel got(mel, source);
+    WhisperMel got(mel, source, n_back);
     EXPECT_TRUE(got.scan());
     return *got.silent(0, 3000);
 }
@@ -285,7 +287,7 @@ TEST(WhisperMel, SilenceIsAskedWindowByWindow) {
     std::copy(sound.begin(), sound.end(), x.begin() + 160 * 4000);
     const Mel mel(spec(80));
     MemorySource source(x);
-    WhisperMel got(mel, source);
+    WhisperMel got(mel, source, n_back);
     ASSERT_TRUE(got.scan());
     EXPECT_TRUE(*got.silent(0, 3000));
     EXPECT_FALSE(*got.silent(3000, 3000));

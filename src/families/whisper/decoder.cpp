@@ -7,7 +7,6 @@
 #include "base/stopwatch.h"
 #include "base/trace.h"
 #include "decode/pick.h"
-#include "decode/quality.h"
 
 namespace transcribe::whisper {
 
@@ -19,166 +18,183 @@ int round_up_slots(int n, int n_max) {
     return std::min((n + n_slots_step - 1) / n_slots_step * n_slots_step, n_max);
 }
 
+// Caches as exact as the weights they are read with.
+KvCache::Sizes cache_sizes(const NetConfig& c, int n_ctx, int n_rows) {
+    return {c.dec.n_layers, c.dec.d, n_ctx, n_rows, Dtype::f32};
+}
+
 }  // namespace
-
-// Rows of text under way: what each has said, and what it says next.
-struct WindowDecoder::Rows {
-    std::vector<WindowText> texts;
-    std::vector<std::vector<int>> next;  // one token a row
-    std::vector<size_t> n_left;          // tokens a row may still take
-    std::vector<bool> done;
-    const Config& config;
-
-    Rows(std::span<const Prompt> prompts, const Config& c, float temperature)
-        : texts(prompts.size()), next(prompts.size()), done(prompts.size(), false), config(c) {
-        for (WindowText& text : texts) text.temperature = temperature;
-        // The cache holds n_text_ctx tokens, and one more is read from the last of them.
-        for (const Prompt& p : prompts) {
-            n_left.push_back(std::min(static_cast<size_t>(c.n_tokens_max()),
-                                      static_cast<size_t>(c.net.n_text_ctx) + 1 - p.tokens.size()));
-        }
-    }
-
-    // Picks the next token of every live row from logits [V, B], as whisper's GreedyDecoder does.
-    void pick(std::span<float> logits, const Search& search, StepFeed& feed) {
-        auto n_vocab = static_cast<size_t>(config.net.n_vocab);
-        for (size_t i = 0; i < texts.size(); i++) {
-            if (!done[i]) pick_row(i, logits.subspan(i * n_vocab, n_vocab), search);
-            if (done[i]) feed.finish(static_cast<int>(i));
-        }
-    }
-
-    void pick_row(size_t i, std::span<float> logits, const Search& search) {
-        WindowText& text = texts[i];
-        search.rule.apply(text.tokens, logits);
-        Picked picked = search.temperature > 0
-                            ? pick_sampled(logits, search.temperature, search.random)
-                            : pick_greedy(logits);
-        text.sum_logprob += picked.logprob;
-        if (picked.id != config.ids.eot) text.tokens.push_back(picked.id);
-        done[i] = picked.id == config.ids.eot || text.tokens.size() >= n_left[i];
-        next[i] = {picked.id};
-    }
-
-    bool all_done() const { return std::find(done.begin(), done.end(), false) == done.end(); }
-};
 
 WindowDecoder::WindowDecoder(Compute& compute, const Net& net, const Config& config, KvCache self,
                              KvCache memory)
     : compute_(compute),
       net_(net),
       config_(config),
-      self_(std::move(self)),
-      memory_(std::move(memory)) {}
+      memory_(std::move(memory)),
+      seats_(std::move(self), 1, memory_.sizes().n_rows) {}
 
 Expected<std::unique_ptr<WindowDecoder>> WindowDecoder::make(Compute& compute, const Net& net,
-                                                             const Config& c, int n_windows_max) {
-    // Caches as exact as the weights they are read with.
-    Dtype dtype = Dtype::f32;
-    KvCache::Sizes sizes{c.net.dec.n_layers, c.net.dec.d, c.net.n_text_ctx, n_windows_max, dtype};
-    TRY_SET(KvCache self, KvCache::make(compute, sizes));
-    sizes.n_ctx = c.net.n_audio_ctx;
-    TRY_SET(KvCache memory, KvCache::make(compute, sizes));
+                                                             const Config& c, int n_seats) {
+    TRY_SET(auto self, KvCache::make(compute, cache_sizes(c.net, c.net.n_text_ctx, n_seats)));
+    TRY_SET(auto memory, KvCache::make(compute, cache_sizes(c.net, c.net.n_audio_ctx, n_seats)));
     return std::make_unique<WindowDecoder>(compute, net, c, std::move(self), std::move(memory));
 }
 
-Status WindowDecoder::encode(const std::vector<float>& mels, int n_windows) {
+Expected<KvCache> WindowDecoder::self_cache(int n_rows) {
+    return KvCache::make(compute_, cache_sizes(config_.net, config_.net.n_text_ctx, n_rows));
+}
+
+Status WindowDecoder::reserve(int n_rows) {
+    in_band_ = nullptr;
+    seats_.searches.assign(seats_.searches.size(), nullptr);
+    if (n_rows == seats_.n_group) return {};
+    TRY_SET(KvCache self, self_cache(n_rows * n_seats()));
+    seats_ = Band(std::move(self), n_rows, n_seats());
+    return {};
+}
+
+// The cache holds n_text_ctx tokens, and one more is read from the last of them.
+size_t WindowDecoder::n_tokens_max(const Prompt& prompt) const {
+    CHECK(prompt.tokens.size() <= static_cast<size_t>(config_.net.n_text_ctx));
+    return std::min(static_cast<size_t>(config_.n_tokens_max()),
+                    static_cast<size_t>(config_.net.n_text_ctx) + 1 - prompt.tokens.size());
+}
+
+Status WindowDecoder::encode(const std::vector<float>& mel, int seat) {
     Span span("encode");
     Stopwatch watch(timings.encode);
-    timings.n_windows += n_windows;
-    in_ = {};
+    timings.n_windows++;
+    in_band_ = nullptr;
     Graph& g = compute_.begin();
-    Tensor mel = g.input("mel", Dtype::f32, {config_.net.n_mels, config_.n_frames(), n_windows});
-    net_.dec.remember(net_.enc(mel), memory_, {0, n_windows});
-    return compute_.run({{mel, mels}});
+    Tensor x = g.input("mel", Dtype::f32, {config_.net.n_mels, config_.n_frames(), 1});
+    net_.dec.remember(net_.enc(x), memory_, {seat, 1});
+    return compute_.run({{x, mel}});
 }
 
-void WindowDecoder::build(const StepShape& shape) {
+// The graph for rows of a band: from `first_row` on, with the memories of their seats.
+void WindowDecoder::build(const Band& band, const StepShape& shape, int first_row) {
     Graph& g = compute_.begin();
     in_ = StepInputs::declare(g, shape);
-    logits_ = g.keep(net_.dec(in_, {self_, {0, rows_.n}, memory_, rows_}));
+    int n_seats = std::max(1, shape.n_rows / band.n_group);
+    KvCache::Rows memory{band.seat_first + first_row / band.n_group, n_seats};
+    logits_ = g.keep(net_.dec(in_, {band.self, {first_row, shape.n_rows}, memory_, memory}));
 }
 
-// -> logits [V, 2 B]: each row's last token, then each row's start-of-transcript
-Expected<std::span<float>> WindowDecoder::feed_prompts(std::span<const Prompt> prompts,
-                                                       StepFeed& feed) {
+// -> logits [V, 2]: after the prompt, and at start-of-transcript
+Expected<std::span<float>> WindowDecoder::read_prompt(Band& band, int at, const Prompt& prompt) {
     Span span("prompt");
     Stopwatch watch(timings.prefill);
-    size_t longest = 0;
-    std::vector<std::vector<int>> tokens;
-    for (const Prompt& p : prompts) {
-        longest = std::max(longest, p.tokens.size());
-        tokens.push_back(p.tokens);
-    }
-    auto n = static_cast<int>(longest);
+    auto n = static_cast<int>(prompt.tokens.size());
     CHECK(n <= config_.net.n_text_ctx);
-    build({n, rows_.n, round_up_slots(n, config_.net.n_text_ctx), 2 * rows_.n});
-    feed.set(in_.shape, tokens, config_.ids.eot);
-    for (int row = 0; row < rows_.n; row++) {
-        feed.pick(row, prompts[static_cast<size_t>(row)].sot_at);
-    }
+    int row = at * band.n_group;
+    in_band_ = nullptr;
+    build(band, {n, 1, round_up_slots(n, config_.net.n_text_ctx), 2}, row);
+    StepFeed feed(1);
+    feed.set(in_.shape, {&prompt.tokens, 1}, config_.ids.eot);
+    feed.pick(0, prompt.sot_at);
     TRY(feed.run(compute_, in_));
-    feed.advance();
     return compute_.values(logits_);
 }
 
-// -> logits [V, B]
-Expected<std::span<float>> WindowDecoder::feed_step(const std::vector<std::vector<int>>& tokens,
-                                                    StepFeed& feed) {
+Expected<float> WindowDecoder::start(Band& band, int at, const Prompt& prompt, Search& search) {
+    CHECK(search.n_rows() <= band.n_group);
+    TRY_SET(std::span<float> logits, read_prompt(band, at, prompt));
+    auto n_vocab = static_cast<size_t>(config_.net.n_vocab);
+    float no_speech = probability_of(logits.subspan(n_vocab, n_vocab), config_.ids.no_speech);
+    int row = at * band.n_group, n = static_cast<int>(prompt.tokens.size());
+    for (int i = 0; i < search.n_rows(); i++) {
+        if (i > 0) band.self.copy_row(row, row + i, n);
+        band.feed.begin(row + i, n);
+    }
+    search.take(logits.first(n_vocab));
+    band.searches[static_cast<size_t>(at)] = &search;
+    follow(band, static_cast<size_t>(at));
+    return no_speech;
+}
+
+// What a search decided is done in the caches.
+void WindowDecoder::follow(Band& band, size_t at) {
+    const Search& search = *band.searches[at];
+    int first = static_cast<int>(at) * band.n_group;
+    for (auto [from, to] : search.copies()) {
+        band.self.copy_row(first + from, first + to, band.feed.held(first + from));
+    }
+    for (int i = 0; i < search.n_rows(); i++) {
+        if (search.done() || search.ended(i)) band.feed.end(first + i);
+    }
+    if (search.done()) band.searches[at] = nullptr;
+}
+
+Status WindowDecoder::step(Band& band) {
+    size_t n_searches = band.searches.size();
+    while (n_searches > 0 && !band.searches[n_searches - 1]) n_searches--;
+    if (n_searches == 0) return {};
     Span span("step");
     Stopwatch watch(timings.step);
     timings.n_steps++;
-    int n_slots = round_up_slots(feed.longest() + 1, config_.net.n_text_ctx);
-    if (in_.shape.n_tokens != 1 || in_.shape.n_picks != rows_.n || in_.shape.n_slots < n_slots) {
-        build({1, rows_.n, n_slots, rows_.n});
+    int n_rows = static_cast<int>(n_searches) * band.n_group;
+    int n_slots = round_up_slots(band.feed.longest() + 1, config_.net.n_text_ctx);
+    if (in_band_ != &band || in_.shape.n_rows != n_rows || in_.shape.n_slots < n_slots) {
+        build(band, {1, n_rows, n_slots, n_rows}, 0);
+        in_band_ = &band;
     }
-    feed.set(in_.shape, tokens, config_.ids.eot);
-    TRY(feed.run(compute_, in_));
-    feed.advance();
-    return compute_.values(logits_);
-}
-
-Expected<std::vector<WindowText>> WindowDecoder::decode(std::span<const Prompt> prompts,
-                                                        KvCache::Rows memory_rows,
-                                                        const Search& search) {
-    rows_ = memory_rows;
-    Rows rows(prompts, config_, search.temperature);
-    StepFeed feed(rows_.n);
-    TRY_SET(std::span<float> logits, feed_prompts(prompts, feed));
-    auto n_vocab = static_cast<size_t>(config_.net.n_vocab);
-    for (size_t i = 0; i < prompts.size(); i++) {
-        rows.texts[i].no_speech_prob = probability_of(
-            logits.subspan((prompts.size() + i) * n_vocab, n_vocab), config_.ids.no_speech);
-    }
-    rows.pick(logits, search, feed);
-    while (!rows.all_done()) {
-        TRY_SET(logits, feed_step(rows.next, feed));
-        rows.pick(logits, search, feed);
-    }
-    for (WindowText& text : rows.texts) {
-        text.avg_logprob = mean_logprob(text.sum_logprob, text.tokens.size());
-        timings.n_tokens += static_cast<int>(text.tokens.size());
-    }
-    return std::move(rows.texts);
-}
-
-Expected<std::vector<std::vector<float>>> WindowDecoder::languages(int n_windows) {
-    rows_ = {0, n_windows};
-    StepFeed feed(n_windows);
-    std::vector<Prompt> prompts(static_cast<size_t>(n_windows), Prompt{{config_.ids.sot}, 0});
-    TRY_SET(std::span<float> logits, feed_prompts(prompts, feed));
-    std::vector<std::vector<float>> all;
-    for (size_t i = 0; i < prompts.size(); i++) {
-        std::vector<float> scores;
-        for (int id : config_.ids.languages) {
-            scores.push_back(
-                logits[i * static_cast<size_t>(config_.net.n_vocab) + static_cast<size_t>(id)]);
+    std::vector<std::vector<int>> tokens(static_cast<size_t>(n_rows), {config_.ids.eot});
+    for (size_t at = 0; at < n_searches; at++) {
+        const Search* search = band.searches[at];
+        for (int i = 0; search && i < search->n_rows(); i++) {
+            tokens[at * static_cast<size_t>(band.n_group) + static_cast<size_t>(i)] = {
+                search->next(i)};
         }
-        float sum = log_sum_exp(scores);
-        for (float& score : scores) score = std::exp(score - sum);
-        all.push_back(std::move(scores));
     }
-    return all;
+    band.feed.set(in_.shape, tokens, config_.ids.eot);
+    TRY(band.feed.run(compute_, in_));
+    band.feed.advance();
+    std::span<float> logits = compute_.values(logits_);
+    auto n_vocab = static_cast<size_t>(config_.net.n_vocab);
+    for (size_t at = 0; at < n_searches; at++) {
+        Search* search = band.searches[at];
+        if (!search) continue;
+        size_t first = at * static_cast<size_t>(band.n_group) * n_vocab;
+        search->take(logits.subspan(first, static_cast<size_t>(search->n_rows()) * n_vocab));
+        follow(band, at);
+    }
+    return {};
+}
+
+Expected<float> WindowDecoder::start(int seat, const Prompt& prompt, Search& search) {
+    return start(seats_, seat, prompt, search);
+}
+
+Status WindowDecoder::step() {
+    return step(seats_);
+}
+
+void WindowDecoder::stop(int seat) {
+    auto at = static_cast<size_t>(seat);
+    seats_.searches[at] = nullptr;
+    for (int i = 0; i < seats_.n_group; i++) seats_.feed.end(seat * seats_.n_group + i);
+}
+
+Status WindowDecoder::run_alone(int seat, const Prompt& prompt, Search& search) {
+    if (!alone_ || alone_->n_group != search.n_rows()) {
+        TRY_SET(KvCache self, self_cache(search.n_rows()));
+        alone_.emplace(std::move(self), search.n_rows(), 1);
+    }
+    alone_->seat_first = seat;
+    in_band_ = nullptr;
+    TRY(start(*alone_, 0, prompt, search));
+    while (!search.done()) TRY(step(*alone_));
+    in_band_ = nullptr;
+    return {};
+}
+
+Expected<std::vector<float>> WindowDecoder::languages(int seat) {
+    TRY_SET(std::span<float> logits, read_prompt(seats_, seat, {{config_.ids.sot}, 0}));
+    std::vector<float> scores;
+    for (int id : config_.ids.languages) scores.push_back(logits[static_cast<size_t>(id)]);
+    float sum = log_sum_exp(scores);
+    for (float& score : scores) score = std::exp(score - sum);
+    return scores;
 }
 
 }  // namespace transcribe::whisper

@@ -1,106 +1,235 @@
 #include "families/whisper/worker.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/stopwatch.h"
+#include "base/text.h"
 #include "base/trace.h"
+#include "decode/quality.h"
 
 namespace transcribe::whisper {
 
 namespace {
 
-// The reference's temperatures: from the first by the increment up to 1.
-std::vector<float> ladder(const Options& options) {
-    std::vector<float> temperatures{options.temperature};
-    if (options.temperature_increment <= 0) return temperatures;
-    for (int i = 1;; i++) {
-        float t = options.temperature + static_cast<float>(i) * options.temperature_increment;
-        if (t > 1.0f + 1e-6f) return temperatures;
-        temperatures.push_back(t);
+// When a language is surer than this, the padding of the window does not change it, and its
+// probability by less than 0.01: the second encoder pass is spared.
+constexpr float sure_language = 0.95f;
+
+RuleOptions rule_options(const Config& c, const Options& options) {
+    RuleOptions rule;
+    rule.timestamps = options.timestamps;
+    rule.suppress = c.suppress;
+    if (options.suppress_blank) rule.suppress_at_start = c.begin_suppress;
+    if (options.suppress_tokens) {
+        std::vector<int> ids = *options.suppress_tokens;
+        bool and_list = std::erase(ids, -1) > 0;
+        if (and_list) ids.insert(ids.end(), c.suppress.begin(), c.suppress.end());
+        rule.suppress = std::move(ids);
     }
+    constexpr float timestamp_s = 0.02f;
+    rule.max_initial_timestamp =
+        static_cast<int>(std::lround(options.max_initial_timestamp_s / timestamp_s));
+    return rule;
 }
+
+struct Seat {
+    LongForm* form = nullptr;  // null: free
+    Passage* passage = nullptr;
+    Prompt prompt;
+    std::unique_ptr<Search> search;
+    float no_speech_prob = 0;
+};
 
 }  // namespace
 
-Status WhisperWorker::run(std::span<AudioSource* const> recordings, const Options& options,
-                          std::span<Transcript> out) {
-    auto n_max = static_cast<size_t>(n_rows_max_);
-    Status status;
-    for (size_t at = 0; at < recordings.size(); at += n_max) {
-        double total_ms = 0;
-        Stopwatch watch(total_ms);
-        decoder_->timings = {};
-        std::deque<LongForm> forms;
-        size_t n = std::min(n_max, recordings.size() - at);
-        for (size_t i = at; i < at + n; i++) {
-            forms.emplace_back(facts_, options, *recordings[i], static_cast<int>(i));
-        }
-        if (status) status = run_group(forms, options);
-        decoder_->timings.total = watch.elapsed_ms();
-        for (size_t i = 0; i < n; i++) {
-            if (!status) forms[i].interrupt(status.error());
-            out[at + i] = forms[i].take(decoder_->timings);
+struct WhisperWorker::Run {
+    Run(WhisperWorker& worker, std::span<const Recording> recordings, const Options& options,
+        std::span<Transcript> out)
+        : facts_(worker.facts_),
+          decoder_(*worker.decoder_),
+          options_(options),
+          rule_(facts_.config.ids, rule_options(facts_.config, options)),
+          seats_(static_cast<size_t>(decoder_.n_seats())),
+          mel_(static_cast<size_t>(facts_.config.net.n_mels * facts_.config.n_frames())),
+          out_(out) {
+        int index = 0;
+        for (const Recording& recording : recordings) {
+            forms_.push_back(std::make_unique<LongForm>(facts_, options, recording, index++,
+                                                        decoder_.n_seats()));
         }
     }
+
+    Status decode();
+    // All recordings that are not done end with what they have.
+    void finish(const Status& status);
+
+  private:
+    Passage* next_window(LongForm*& form);
+    Passage* next_passage(LongForm*& form);
+    Status fill(int seat);
+    Status find_language(int seat, Passage& passage);
+    Status accept(int seat);
+    void deliver(LongForm& form);
+    SearchSpec spec(const Seat& seat, float temperature) const;
+    WindowText text(const Seat& seat, const Search& search, float temperature) const;
+
+    const Facts& facts_;
+    WindowDecoder& decoder_;
+    const Options& options_;
+    WhisperRules rule_;
+    std::vector<std::unique_ptr<LongForm>> forms_;  // null: delivered
+    size_t n_open_ = 0;                             // forms that have been opened
+    std::vector<Seat> seats_;
+    std::vector<float> mel_, language_mel_;  // [n_mels, n_frames]
+    std::span<Transcript> out_;
+};
+
+Status WhisperWorker::run(std::span<const Recording> recordings, const Options& options,
+                          std::span<Transcript> out) {
+    decoder_->timings = {};
+    Stopwatch watch(decoder_->timings.total);
+    Run run(*this, recordings, options, out);
+    Status status = run.decode();
+    decoder_->timings.total = watch.elapsed_ms();
+    run.finish(status);
     return status;
 }
 
-Status WhisperWorker::run_group(std::deque<LongForm>& forms, const Options& options) {
-    {
-        Span span("scan");
-        Stopwatch watch(decoder_->timings.audio);
-        for (LongForm& form : forms) form.open();
-    }
+Status WhisperWorker::Run::decode() {
+    TRY(decoder_.reserve(std::max(1, options_.beam_size)));
     while (true) {
-        std::vector<LongForm*> rows = gather(forms);
-        if (rows.empty()) return {};
-        auto n = static_cast<int>(rows.size());
-        TRY(decoder_->encode(mels_, n));
-        bool ask = false;
-        for (LongForm* row : rows) ask = ask || row->needs_language();
-        if (ask) {
-            TRY_SET(auto probabilities, decoder_->languages(n));
-            for (size_t i = 0; i < rows.size(); i++) {
-                if (rows[i]->needs_language()) rows[i]->set_language(probabilities[i]);
-            }
+        bool busy = false;
+        for (int i = 0; i < decoder_.n_seats(); i++) {
+            if (!seats_[static_cast<size_t>(i)].form) TRY(fill(i));
+            busy = busy || seats_[static_cast<size_t>(i)].form;
         }
-        TRY(decode(rows, options));
+        if (!busy) return {};
+        TRY(decoder_.step());
+        for (int i = 0; i < decoder_.n_seats(); i++) {
+            const Seat& seat = seats_[static_cast<size_t>(i)];
+            if (seat.form && seat.search->done()) TRY(accept(i));
+        }
     }
 }
 
-std::vector<LongForm*> WhisperWorker::gather(std::deque<LongForm>& forms) {
-    Span span("mel");
-    Stopwatch watch(decoder_->timings.mel);
-    size_t n_window = static_cast<size_t>(facts_.config.net.n_mels) *
-                      static_cast<size_t>(facts_.config.n_frames());
-    std::vector<LongForm*> rows;
-    mels_.resize(n_window * forms.size());
-    for (LongForm& form : forms) {
-        std::span<float> mel(&mels_[n_window * rows.size()], n_window);
-        if (!form.done() && form.next_window(mel)) rows.push_back(&form);
+// A passage whose turn it is; opens recordings as there is room for them.
+Passage* WhisperWorker::Run::next_passage(LongForm*& form) {
+    for (size_t i = 0; i < forms_.size(); i++) {
+        if (!forms_[i]) continue;
+        form = forms_[i].get();
+        if (i == n_open_) {
+            Span span("scan");
+            Stopwatch watch(decoder_.timings.audio);
+            form->open();
+            n_open_++;
+        }
+        if (Passage* passage = form->idle_passage()) return passage;
+        if (form->done()) deliver(*form);
     }
-    mels_.resize(n_window * rows.size());
-    return rows;
+    return nullptr;
 }
 
-Status WhisperWorker::decode(std::span<LongForm* const> rows, const Options& options) {
-    const Config& c = facts_.config;
-    WhisperRules rule(c.ids, {.suppress = c.suppress,
-                              .suppress_at_start = c.begin_suppress,
-                              .timestamps = options.timestamps});
-    std::mt19937 random(options.seed);
-    std::vector<Prompt> prompts;
-    for (LongForm* row : rows) prompts.push_back(row->prompt());
-    std::vector<float> temperatures = ladder(options);
-    TRY_SET(auto texts, decoder_->decode(prompts, {0, static_cast<int>(rows.size())},
-                                         {rule, temperatures[0], random}));
-    for (size_t i = 0; i < rows.size(); i++) {
-        for (size_t t = 1; t < temperatures.size() && rows[i]->needs_retry(texts[i]); t++) {
-            TRY_SET(auto again, decoder_->decode({&prompts[i], 1}, {static_cast<int>(i), 1},
-                                                 {rule, temperatures[t], random}));
-            texts[i] = std::move(again[0]);
-        }
-        rows[i]->accept(texts[i]);
+Passage* WhisperWorker::Run::next_window(LongForm*& form) {
+    while (Passage* passage = next_passage(form)) {
+        Span span("mel");
+        Stopwatch watch(decoder_.timings.mel);
+        Expected<bool> found = passage->next_window(mel_);
+        if (!found) form->fail(found.error());
+        if (found && *found) return passage;
+        form->settle();
     }
+    return nullptr;
+}
+
+Status WhisperWorker::Run::fill(int i) {
+    Seat& seat = seats_[static_cast<size_t>(i)];
+    LongForm* form = nullptr;
+    Passage* passage = next_window(form);
+    if (!passage) return {};
+    TRY(decoder_.encode(mel_, i));
+    if (passage->needs_language()) TRY(find_language(i, *passage));
+    passage->in_flight = true;
+    seat.form = form;
+    seat.passage = passage;
+    seat.prompt = passage->prompt();
+    seat.search = make_search(spec(seat, options_.temperature), rule_);
+    TRY_SET(seat.no_speech_prob, decoder_.start(i, seat.prompt, *seat.search));
     return {};
+}
+
+Status WhisperWorker::Run::find_language(int i, Passage& passage) {
+    TRY_SET(auto probabilities, decoder_.languages(i));
+    bool sure = *std::max_element(probabilities.begin(), probabilities.end()) >= sure_language;
+    language_mel_.resize(mel_.size());
+    TRY_SET(bool differs, passage.language_window(language_mel_));
+    if (differs && !sure) {
+        TRY(decoder_.encode(language_mel_, i));
+        TRY_SET(probabilities, decoder_.languages(i));
+        TRY(decoder_.encode(mel_, i));
+    }
+    passage.set_language(probabilities);
+    return {};
+}
+
+SearchSpec WhisperWorker::Run::spec(const Seat& seat, float temperature) const {
+    size_t n_max = decoder_.n_tokens_max(seat.prompt);
+    if (options_.max_tokens > 0) n_max = std::min(n_max, static_cast<size_t>(options_.max_tokens));
+    int n_rows = temperature > 0 ? options_.best_of : options_.beam_size;
+    return {.eot = facts_.config.ids.eot,
+            .n_tokens_max = n_max,
+            .n_rows = std::max(1, n_rows),
+            .temperature = temperature,
+            .patience = options_.patience,
+            .length_penalty = options_.length_penalty,
+            .seed = options_.seed,
+            .forced = seat.passage->forced()};
+}
+
+WindowText WhisperWorker::Run::text(const Seat& seat, const Search& search,
+                                    float temperature) const {
+    Hypothesis best = search.best();
+    size_t n_sampled = best.tokens.size() - seat.passage->forced().size();
+    decoder_.timings.n_tokens += static_cast<int>(n_sampled);
+    std::string said = utf8_repair(trim(text_of(facts_, best.tokens)));
+    return {.tokens = std::move(best.tokens),
+            .logprobs = std::move(best.logprobs),
+            .avg_logprob = mean_logprob(best.sum_logprob, n_sampled),
+            .compression_ratio = compression_ratio(said),
+            .no_speech_prob = seat.no_speech_prob,
+            .temperature = temperature};
+}
+
+Status WhisperWorker::Run::accept(int i) {
+    Seat& seat = seats_[static_cast<size_t>(i)];
+    Ladder ladder(options_);
+    ladder.add(text(seat, *seat.search, options_.temperature));
+    while (auto temperature = ladder.next()) {
+        auto search = make_search(spec(seat, *temperature), rule_);
+        TRY(decoder_.run_alone(i, seat.prompt, *search));
+        ladder.add(text(seat, *search, *temperature));
+    }
+    seat.passage->accept(ladder);
+    seat.form->settle();
+    decoder_.stop(i);
+    seat = {};
+    return {};
+}
+
+void WhisperWorker::Run::deliver(LongForm& form) {
+    for (size_t i = 0; i < forms_.size(); i++) {
+        if (forms_[i].get() != &form) continue;
+        out_[i] = form.take(decoder_.timings);
+        forms_[i].reset();
+    }
+}
+
+void WhisperWorker::Run::finish(const Status& status) {
+    for (size_t i = 0; i < forms_.size(); i++) {
+        if (!forms_[i]) continue;
+        if (!status) forms_[i]->interrupt(status.error());
+        out_[i] = forms_[i]->take(decoder_.timings);
+    }
 }
 
 }  // namespace transcribe::whisper

@@ -1,7 +1,8 @@
-// Whisper's half of a session: windows of several recordings as rows of one batch.
+// Whisper's half of a session: windows of one or of several recordings take the seats of the
+// decoder, and whoever has ended makes room for the next.
 #pragma once
 
-#include <deque>
+#include <memory>
 
 #include "asr/model.h"
 #include "families/whisper/decoder.h"
@@ -11,23 +12,16 @@ namespace transcribe::whisper {
 
 class WhisperWorker : public Worker {
   public:
-    WhisperWorker(const LongForm::Facts& facts, std::unique_ptr<WindowDecoder> decoder,
-                  int n_rows_max)
-        : facts_(facts), decoder_(std::move(decoder)), n_rows_max_(n_rows_max) {}
+    WhisperWorker(const Facts& facts, std::unique_ptr<WindowDecoder> decoder)
+        : facts_(facts), decoder_(std::move(decoder)) {}
 
-    Status run(std::span<AudioSource* const> recordings, const Options& options,
+    Status run(std::span<const Recording> recordings, const Options& options,
                std::span<Transcript> out) override;
 
   private:
-    Status run_group(std::deque<LongForm>& forms, const Options& options);
-    // The next window of each recording that has one, as rows; their mels lie one after another.
-    std::vector<LongForm*> gather(std::deque<LongForm>& forms);
-    Status decode(std::span<LongForm* const> rows, const Options& options);
-
-    LongForm::Facts facts_;
+    struct Run;  // the recordings under way
+    Facts facts_;
     std::unique_ptr<WindowDecoder> decoder_;
-    int n_rows_max_;
-    std::vector<float> mels_;
 };
 
 }  // namespace transcribe::whisper

@@ -1,0 +1,156 @@
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "families/whisper/longform.h"
+#include "families/whisper/segments.h"
+
+namespace transcribe::whisper {
+
+namespace {
+
+constexpr i64 frame_ms = 10;
+// What is left after a window is decoded only if it is longer than this: a few frames hold no word,
+// and the reference invents one for them.
+constexpr i64 tail_frames_min = 10;
+// A text decoded hotter than this is no context for the next window.
+constexpr float context_temperature_max = 0.5f;
+
+}  // namespace
+
+Passage::Passage(LongForm& whole, std::deque<Clip> clips)
+    : whole_(whole), clips_(std::move(clips)), language_(whole.language_) {
+    if (!clips_.empty()) seek_ = clips_[0].begin;
+    if (!whole.options_.carry_initial_prompt) context_ = whole.initial_prompt_;
+}
+
+i64 Passage::window_frames() const {
+    return std::min<i64>(whole_.facts_.config.n_frames(), clips_[0].end - seek_);
+}
+
+void Passage::advance(i64 n_frames) {
+    n_passed_ += std::min(n_frames, window_frames());
+    seek_ += n_frames;
+    i64 left = clips_[0].end - seek_;
+    if (left > 0 && left >= tail_frames_min) return;
+    n_passed_ += std::max<i64>(left, 0);
+    clips_.pop_front();
+    if (!clips_.empty()) seek_ = clips_[0].begin;
+}
+
+Expected<bool> Passage::next_window(std::span<float> mel) {
+    while (!done()) {
+        i64 n = window_frames();
+        TRY_SET(bool silent, whole_.mel_.silent(seek_, static_cast<int>(n)));
+        if (!silent) {
+            auto n_values = static_cast<size_t>(n * whole_.facts_.config.net.n_mels);
+            TRY(whole_.mel_.window(seek_, static_cast<int>(n), mel.first(n_values)));
+            std::fill(mel.begin() + static_cast<i64>(n_values), mel.end(), 0.0f);
+            return true;
+        }
+        advance(n);
+    }
+    return false;
+}
+
+Expected<bool> Passage::language_window(std::span<float> mel) {
+    int n = whole_.facts_.config.n_frames();
+    if (whole_.mel_.n_frames() - seek_ >= n) return false;
+    TRY(whole_.mel_.window(seek_, n, mel, WhisperMel::Behind::silence));
+    return true;
+}
+
+bool Passage::needs_language() const {
+    const Options& options = whole_.options_;
+    bool each = options.detect_language_per_window && options.language.empty();
+    return whole_.facts_.config.multilingual() && (each || whole_.language_ < 0);
+}
+
+void Passage::set_language(const std::vector<float>& probabilities) {
+    auto best = std::max_element(probabilities.begin(), probabilities.end());
+    language_ = static_cast<int>(best - probabilities.begin());
+    if (whole_.language_ >= 0) return;
+    whole_.language_ = language_;
+    whole_.transcript_.language = whole_.facts_.config.languages[static_cast<size_t>(language_)];
+    whole_.transcript_.language_probability = *best;
+}
+
+Prompt Passage::prompt() const {
+    const Config& config = whole_.facts_.config;
+    const SpecialTokens& ids = config.ids;
+    Prompt prompt;
+    std::vector<int> before = whole_.hotwords_;
+    if (whole_.options_.carry_initial_prompt) {
+        before.insert(before.end(), whole_.initial_prompt_.begin(), whole_.initial_prompt_.end());
+    }
+    size_t n_max = static_cast<size_t>(config.n_context_max()) - before.size();
+    size_t n = std::min(n_max, context_.size() - std::min(context_from_, context_.size()));
+    before.insert(before.end(), context_.end() - static_cast<i64>(n), context_.end());
+    if (!before.empty()) prompt.tokens.push_back(ids.sot_prev);
+    prompt.tokens.insert(prompt.tokens.end(), before.begin(), before.end());
+    prompt.sot_at = static_cast<int>(prompt.tokens.size());
+    prompt.tokens.push_back(ids.sot);
+    if (config.multilingual()) {
+        int language = language_ >= 0 ? language_ : whole_.language_;
+        prompt.tokens.push_back(ids.languages[static_cast<size_t>(language)]);
+        bool translate = whole_.options_.task == Task::translate;
+        prompt.tokens.push_back(translate ? ids.translate : ids.transcribe);
+    }
+    if (!whole_.options_.timestamps) prompt.tokens.push_back(ids.no_timestamps);
+    std::vector<int> begin = forced();
+    prompt.tokens.insert(prompt.tokens.end(), begin.begin(), begin.end());
+    return prompt;
+}
+
+std::vector<int> Passage::forced() const {
+    if (!first_ || whole_.prefix_.empty()) return {};
+    std::vector<int> tokens;
+    if (whole_.options_.timestamps) tokens.push_back(whole_.facts_.config.ids.timestamp_begin);
+    tokens.insert(tokens.end(), whole_.prefix_.begin(), whole_.prefix_.end());
+    return tokens;
+}
+
+void Passage::accept(const Ladder& ladder) {
+    in_flight = false;
+    first_ = false;
+    if (ladder.silent()) {
+        advance(window_frames());
+    } else {
+        add_segments(ladder.best());
+    }
+}
+
+void Passage::add_segments(const WindowText& text) {
+    const Facts& facts = whole_.facts_;
+    i64 end_ms = std::min(static_cast<i64>(std::floor(whole_.transcript_.duration_s * 1000)),
+                          clips_[0].end * frame_ms + frame_ms);
+    Cut cut = cut_window(text.tokens, facts.config.ids.timestamp_begin, {seek_, window_frames()});
+    std::string rest;
+    for (const Slice& slice : cut.slices) {
+        auto tokens = std::span(text.tokens).subspan(slice.first, slice.last - slice.first);
+        std::string own = text_of(facts, tokens);
+        if (!has_speech(slice, own)) continue;
+        // A character may be split between segments: its first bytes wait for the rest.
+        std::string bytes = rest + own;
+        size_t n_whole = utf8_complete_prefix(bytes);
+        rest = bytes.substr(n_whole);
+        Segment segment;
+        segment.seek = seek_;
+        segment.t0_ms = std::min(slice.t0_frames * frame_ms, end_ms);
+        segment.t1_ms = std::min(slice.t1_frames * frame_ms, end_ms);
+        segment.text = utf8_repair(std::string_view(bytes).substr(0, n_whole));
+        segment.tokens.assign(tokens.begin(), tokens.end());
+        segment.temperature = text.temperature;
+        segment.avg_logprob = text.avg_logprob;
+        segment.compression_ratio = text.compression_ratio;
+        segment.no_speech_prob = text.no_speech_prob;
+        context_.insert(context_.end(), tokens.begin(), tokens.end());
+        segments_.push_back(std::move(segment));
+    }
+    bool keep =
+        whole_.options_.condition_on_previous_text && text.temperature <= context_temperature_max;
+    if (!keep) context_from_ = context_.size();
+    advance(cut.advance_frames);
+}
+
+}  // namespace transcribe::whisper
