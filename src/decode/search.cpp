@@ -63,14 +63,15 @@ class SampleSearch final : public Search {
             say(texts_[row], picked, spec_.eot);
             next_[row] = picked.id;
             size_t n = texts_[row].tokens.size() - spec_.forced.size();
-            ended_[row] = picked.id == spec_.eot || n >= spec_.n_tokens_max;
+            texts_[row].looping = spec_.ends_loops && is_looping(texts_[row].tokens);
+            ended_[row] = picked.id == spec_.eot || n >= spec_.n_tokens_max || texts_[row].looping;
         }
     }
     bool done() const override {
         return std::find(ended_.begin(), ended_.end(), false) == ended_.end();
     }
     bool ended(int row) const override { return ended_[static_cast<size_t>(row)]; }
-    Hypothesis best() const override { return ranked_first(texts_, spec_.length_penalty); }
+    std::vector<Hypothesis> texts() const override { return texts_; }
 
   private:
     SearchSpec spec_;
@@ -86,8 +87,8 @@ class BeamSearch final : public Search {
     BeamSearch(const SearchSpec& spec, const LogitRule& rule)
         : Search(spec.n_rows), spec_(spec), rule_(rule) {
         for (int row = 0; row < spec.n_rows; row++) beams_.push_back({begin(spec), row});
-        auto n = std::lround(static_cast<float>(spec.n_rows) * spec.patience);
-        n_finished_max_ = static_cast<size_t>(std::max(1L, n));
+        float n = std::nearbyint(static_cast<float>(spec.n_rows) * spec.patience);
+        n_finished_max_ = static_cast<size_t>(std::max(1.0f, n));
     }
 
     void take(std::span<float> logits) override {
@@ -98,7 +99,7 @@ class BeamSearch final : public Search {
         return finished_.size() >= n_finished_max_ || n_steps_ >= spec_.n_tokens_max;
     }
     bool ended(int) const override { return false; }
-    Hypothesis best() const override;
+    std::vector<Hypothesis> texts() const override;
 
   private:
     struct Beam {
@@ -180,7 +181,7 @@ void BeamSearch::place(std::vector<Beam>& beams) {
 }
 
 // Where too few texts came to their end, the best unfinished ones compete with them.
-Hypothesis BeamSearch::best() const {
+std::vector<Hypothesis> BeamSearch::texts() const {
     std::vector<Hypothesis> texts = finished_;
     std::vector<size_t> order(beams_.size());
     std::iota(order.rbegin(), order.rend(), 0);
@@ -190,10 +191,23 @@ Hypothesis BeamSearch::best() const {
     for (size_t i = 0; i < order.size() && texts.size() < beams_.size(); i++) {
         texts.push_back(beams_[order[i]].text);
     }
-    return ranked_first(texts, spec_.length_penalty);
+    return {ranked_first(texts, spec_.length_penalty)};
 }
 
 }  // namespace
+
+bool is_looping(std::span<const int> tokens) {
+    constexpr size_t n_repeats_min = 8, n_tokens_min = 32, period_max = 16;
+    for (size_t period = 1; period <= period_max; period++) {
+        size_t n = std::max(n_tokens_min, period * n_repeats_min);
+        if (tokens.size() < n) continue;
+        std::span<const int> tail = tokens.last(n);
+        if (std::equal(tail.begin() + static_cast<long>(period), tail.end(), tail.begin())) {
+            return true;
+        }
+    }
+    return false;
+}
 
 std::unique_ptr<Search> make_search(const SearchSpec& spec, const LogitRule& rule) {
     CHECK(spec.n_rows >= 1 && spec.n_tokens_max >= 1);

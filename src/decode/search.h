@@ -23,6 +23,7 @@ struct SearchSpec {
     float patience = 1;                   // a beam ends after round(n_rows * patience) texts
     std::optional<float> length_penalty;  // none: the mean log probability ranks
     unsigned seed = 0;
+    bool ends_loops = false;  // a text that has become a loop is not worth its end
     std::vector<int> forced;  // how every text begins; not sampled, and no part of its score
 };
 
@@ -30,7 +31,11 @@ struct Hypothesis {
     std::vector<int> tokens;      // forced ones first; without end-of-text
     std::vector<float> logprobs;  // [tokens]; 0 for forced ones
     float sum_logprob = 0;        // of the sampled tokens, end-of-text included
+    bool looping = false;         // see is_looping
 };
+
+// Whether the tokens end in the same few again and again: at least eight times and 32 tokens.
+bool is_looping(std::span<const int> tokens);
 
 class Search {
   public:
@@ -45,7 +50,8 @@ class Search {
     // Rows whose past becomes that of another one, before the next tokens are fed: {from, to}.
     std::span<const std::pair<int, int>> copies() const { return copies_; }
     int n_rows() const { return static_cast<int>(next_.size()); }
-    virtual Hypothesis best() const = 0;
+    // Of a beam the best text, else what each row said.
+    virtual std::vector<Hypothesis> texts() const = 0;
 
   protected:
     explicit Search(int n_rows) : next_(static_cast<size_t>(n_rows)) {}

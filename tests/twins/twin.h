@@ -81,7 +81,7 @@ struct Bench {
         auto busy = [](const auto& search) { return !search->done(); };
         while (std::any_of(searches.begin(), searches.end(), busy)) EXPECT_TRUE(decoder->step());
         for (size_t i = 0; i < texts.size(); i++) {
-            Hypothesis best = searches[i]->best();
+            Hypothesis best = searches[i]->texts().at(0);
             texts[i].avg_logprob = mean_logprob(best.sum_logprob, best.tokens.size());
             texts[i].tokens = std::move(best.tokens);
         }

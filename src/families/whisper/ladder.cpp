@@ -20,8 +20,8 @@ std::optional<float> Ladder::next() const {
     return temperatures_[tries_.size()];
 }
 
-void Ladder::add(WindowText text) {
-    tries_.push_back(std::move(text));
+void Ladder::add(const std::vector<WindowText>& texts) {
+    tries_.push_back(best_of(texts));
 }
 
 bool Ladder::silent() const {
@@ -30,8 +30,11 @@ bool Ladder::silent() const {
 }
 
 const WindowText& Ladder::best() const {
-    if (good(tries_.back())) return tries_.back();
-    return *std::max_element(tries_.begin(), tries_.end(),
+    return good(tries_.back()) ? tries_.back() : best_of(tries_);
+}
+
+const WindowText& Ladder::best_of(const std::vector<WindowText>& texts) const {
+    return *std::max_element(texts.begin(), texts.end(),
                              [&](const WindowText& a, const WindowText& b) {
                                  if (repetitive(a) != repetitive(b)) return repetitive(a);
                                  return a.avg_logprob < b.avg_logprob;

@@ -43,6 +43,7 @@ class Passage {
     // The window as the reference sees it when it asks for the language: silence, and not zeros,
     // behind the end. False when that is the same.
     Expected<bool> language_window(std::span<float> mel);
+    double window_s() const;  // seconds of content in the present window
     bool needs_language() const;
     void set_language(const std::vector<float>& probabilities);
     Prompt prompt() const;

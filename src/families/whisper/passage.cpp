@@ -28,6 +28,10 @@ i64 Passage::window_frames() const {
     return std::min<i64>(whole_.facts_.config.n_frames(), clips_[0].end - seek_);
 }
 
+double Passage::window_s() const {
+    return static_cast<double>(window_frames() * frame_ms) / 1000;
+}
+
 void Passage::advance(i64 n_frames) {
     n_passed_ += std::min(n_frames, window_frames());
     seek_ += n_frames;

@@ -16,6 +16,11 @@ namespace {
 // probability by less than 0.01: the second encoder pass is spared.
 constexpr float sure_language = 0.95f;
 
+// Drawn texts may ramble to the limit of a window; nobody says more than this in so many seconds.
+size_t n_tokens_drawn_max(double seconds) {
+    return 32 + static_cast<size_t>(10 * seconds);
+}
+
 RuleOptions rule_options(const Config& c, const Options& options) {
     RuleOptions rule;
     rule.timestamps = options.timestamps;
@@ -72,7 +77,7 @@ struct WhisperWorker::Run {
     Status accept(int seat);
     void deliver(LongForm& form);
     SearchSpec spec(const Seat& seat, float temperature) const;
-    WindowText text(const Seat& seat, const Search& search, float temperature) const;
+    std::vector<WindowText> texts(const Seat& seat, const Search& search, float temperature) const;
 
     const Facts& facts_;
     WindowDecoder& decoder_;
@@ -175,6 +180,7 @@ Status WhisperWorker::Run::find_language(int i, Passage& passage) {
 SearchSpec WhisperWorker::Run::spec(const Seat& seat, float temperature) const {
     size_t n_max = decoder_.n_tokens_max(seat.prompt);
     if (options_.max_tokens > 0) n_max = std::min(n_max, static_cast<size_t>(options_.max_tokens));
+    if (temperature > 0) n_max = std::min(n_max, n_tokens_drawn_max(seat.passage->window_s()));
     int n_rows = temperature > 0 ? options_.best_of : options_.beam_size;
     return {.eot = facts_.config.ids.eot,
             .n_tokens_max = n_max,
@@ -183,31 +189,37 @@ SearchSpec WhisperWorker::Run::spec(const Seat& seat, float temperature) const {
             .patience = options_.patience,
             .length_penalty = options_.length_penalty,
             .seed = options_.seed,
+            .ends_loops = options_.temperature_increment > 0,
             .forced = seat.passage->forced()};
 }
 
-WindowText WhisperWorker::Run::text(const Seat& seat, const Search& search,
-                                    float temperature) const {
-    Hypothesis best = search.best();
-    size_t n_sampled = best.tokens.size() - seat.passage->forced().size();
-    decoder_.timings.n_tokens += static_cast<int>(n_sampled);
-    std::string said = utf8_repair(trim(text_of(facts_, best.tokens)));
-    return {.tokens = std::move(best.tokens),
-            .logprobs = std::move(best.logprobs),
-            .avg_logprob = mean_logprob(best.sum_logprob, n_sampled),
-            .compression_ratio = compression_ratio(said),
-            .no_speech_prob = seat.no_speech_prob,
-            .temperature = temperature};
+std::vector<WindowText> WhisperWorker::Run::texts(const Seat& seat, const Search& search,
+                                                  float temperature) const {
+    size_t n_forced = seat.passage->forced().size();
+    std::vector<WindowText> out;
+    for (Hypothesis& text : search.texts()) {
+        size_t n_sampled = text.tokens.size() - n_forced;
+        decoder_.timings.n_tokens += static_cast<int>(n_sampled);
+        std::string said = utf8_repair(trim(text_of(facts_, text.tokens)));
+        out.push_back({.tokens = std::move(text.tokens),
+                       .logprobs = std::move(text.logprobs),
+                       .avg_logprob = mean_logprob(text.sum_logprob, n_sampled),
+                       .compression_ratio = compression_ratio(said),
+                       .no_speech_prob = seat.no_speech_prob,
+                       .temperature = temperature,
+                       .looping = text.looping});
+    }
+    return out;
 }
 
 Status WhisperWorker::Run::accept(int i) {
     Seat& seat = seats_[static_cast<size_t>(i)];
     Ladder ladder(options_);
-    ladder.add(text(seat, *seat.search, options_.temperature));
+    ladder.add(texts(seat, *seat.search, options_.temperature));
     while (auto temperature = ladder.next()) {
         auto search = make_search(spec(seat, *temperature), rule_);
         TRY(decoder_.run_alone(i, seat.prompt, *search));
-        ladder.add(text(seat, *search, *temperature));
+        ladder.add(texts(seat, *search, *temperature));
     }
     seat.passage->accept(ladder);
     seat.form->settle();
