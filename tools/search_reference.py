@@ -16,7 +16,8 @@ def scores(seed, tokens):
     state = seed
     for token in tokens:
         state = (state * 31 + token + 1) % 65521
-    return [((state * (token + 7) * 2654435761) % 4294967296 // 4194304) / 64 for token in range(N_VOCAB)]
+    mixed = (state * (token + 7) * 2654435761 % 4294967296 for token in range(N_VOCAB))
+    return [(value // 4194304) / 64 for value in mixed]
 
 
 class NoCache:
@@ -41,6 +42,14 @@ def search(seed, beam_size, patience, penalty):
     return texts[0][best].tolist(), sums[0][best]
 
 
-for case in [(1, 2, 1.0, None), (2, 5, 1.0, None), (3, 5, 2.0, None), (4, 5, 1.0, 1.0), (5, 3, 0.4, 0.0), (6, 8, 1.0, None)]:
+CASES = [  # seed, beam size, patience, length penalty
+    (1, 2, 1.0, None),
+    (2, 5, 1.0, None),
+    (3, 5, 2.0, None),
+    (4, 5, 1.0, 1.0),
+    (5, 3, 0.4, 0.0),
+    (6, 8, 1.0, None),
+]
+for case in CASES:
     text, total = search(*case)
     print(case, text, round(total, 4))
