@@ -19,8 +19,9 @@ MAX_FUNCTION, MAX_FILE, MAX_COLUMNS, MAX_BYTES, WINDOW = 70, 500, 100, 1_000_000
 # What a layer may include besides itself: the closure of the direction in docs/ARCHITECTURE.md.
 BELOW = {"base": ""}
 for _layer, _direct in {
-        "audio": "base", "text": "base", "asr": "base", "tensor": "base", "decode": "asr",
-        "output": "asr", "nn": "tensor", "blocks": "nn", "convert": "tensor", "hub": "convert",
+        "audio": "base", "text": "base", "asr": "base", "tensor": "base", "kernels": "base",
+        "decode": "asr", "output": "asr", "nn": "tensor kernels", "blocks": "nn",
+        "convert": "tensor", "hub": "convert",
         "families": "audio text decode blocks", "engine": "families", "api": "engine"}.items():
     _all = [_direct, *(BELOW[d] for d in _direct.split())]
     BELOW[_layer] = " ".join(sorted(set(" ".join(_all).split())))

@@ -8,7 +8,7 @@ void Mlp::bind(Scope s, i64 d, i64 d_ff) {
 }
 
 Tensor Mlp::operator()(Tensor x) const {
-    return fc2(gelu(product(fc1.w, x), fc1.b));
+    return fc2(product(fc1.w, x, fc1.b, Activation::gelu));
 }
 
 void EncoderBlock::bind(Scope s, const TransformerSpec& c) {

@@ -4,6 +4,8 @@
 
 #include <ggml.h>
 
+#include "nn/host_ops.h"
+
 namespace transcribe {
 
 namespace {
@@ -31,6 +33,9 @@ Tensor sdpa(Tensor q, KvLayer kv, Tensor mask, int n_heads) {
     i64 d = q.dim(0), n = q.dim(1), n_batch = q.dim(2);
     int n_kv_heads = static_cast<int>(kv.k.dim(0) * n_heads / d);
     float scale = 1.0f / std::sqrt(static_cast<float>(d / n_heads));
+    if (q.g->on_cpu && q.g->flash && host_attention_fits(q, kv, n_heads)) {
+        return host_attention(q, kv, mask, n_heads);
+    }
     Tensor qh = split_heads(q, n_heads);  // [dh, T, H, B]
     KvLayer kvh{split_heads(kv.k, n_kv_heads), split_heads(kv.v, n_kv_heads)};
     Tensor out = q.g->flash ? flash(qh, kvh, mask, scale) : plain(qh, kvh, mask, scale);

@@ -37,8 +37,6 @@ void Conv3::bind(Scope s, i64 n_in, i64 n_out, int stride_frames) {
 Tensor Conv3::operator()(Tensor x) const {
     Tensor p = pad_rows(x);                        // [C_in, T + 2, B]
     Tensor taps = overlapping_rows(p, 3, stride);  // [3 C_in, T', B]
-    // The F32 product wants its rows one after another to be fast.
-    if (x.g->on_cpu) taps.t = ggml_cont(x.g->ctx, taps.t);
     return product(w, taps);
 }
 

@@ -16,10 +16,7 @@ struct Linear {
         if (bias == Bias::yes) b = s.need("bias", Role::vector, {n_out});
     }
     // [in, n...] -> [out, n...]
-    Tensor operator()(Tensor x) const {
-        Tensor y = product(w, x);
-        return b ? y + b : y;
-    }
+    Tensor operator()(Tensor x) const { return product(w, x, b); }
 };
 
 }  // namespace transcribe

@@ -3,8 +3,8 @@
 #include <ggml.h>
 
 #include "base/check.h"
-#include "nn/few_rows.h"
 #include "nn/gelu.h"
+#include "nn/host_ops.h"
 #include "nn/norm.h"
 
 namespace transcribe {
@@ -17,21 +17,23 @@ Tensor rows(Tensor x, Tensor index) {
     return {ggml_get_rows(x.g->ctx, x.t, index.t), x.g};
 }
 
-Tensor product(Weight w, Tensor x) {
+Tensor product(Weight w, Tensor x, Weight bias, Activation activation) {
     CHECK(w.dim(0) == x.dim(0));
-    ggml_context* ctx = x.g->ctx;
-    if (!x.g->on_cpu || w.dtype() == Dtype::f32) return {ggml_mul_mat(ctx, w.t, x.t), x.g};
-    // On the CPU ggml multiplies F16 and quantized weights by rounding x to their type. With many
-    // rows it is both exact and twice as fast (AVX2) to widen the weights for the time of the
-    // product; with few, F16 and BF16 are widened on the way.
+    bool stored_as_floats =
+        w.dtype() == Dtype::f32 || w.dtype() == Dtype::f16 || w.dtype() == Dtype::bf16;
+    Tensor as_it_is = x.g->use(w);
+    if (x.g->on_cpu && stored_as_floats) return host_product(as_it_is, x, bias, activation);
+    // Quantized weights with few rows are ggml's: it rounds the rows to 8 bits. With many rows it
+    // is both exact and faster to widen the weights for the time of the product.
     constexpr i64 n_rows_many = 32;
-    if (ggml_nrows(x.t) >= n_rows_many) {
-        return {ggml_mul_mat(ctx, ggml_cast(ctx, w.t, GGML_TYPE_F32), x.t), x.g};
+    if (x.g->on_cpu && ggml_nrows(x.t) >= n_rows_many) {
+        Tensor wide{ggml_cast(x.g->ctx, w.t, GGML_TYPE_F32), x.g};
+        return host_product(wide, x, bias, activation);
     }
-    bool fits = w.dim(0) % 8 == 0 && ggml_is_contiguous(x.t);
-    bool half = w.dtype() == Dtype::f16 || w.dtype() == Dtype::bf16;
-    if (half && fits && has_few_rows_product()) return few_rows_product(w, x);
-    return {ggml_mul_mat(ctx, w.t, x.t), x.g};
+    if (!ggml_is_contiguous(x.t)) x.t = ggml_cont(x.g->ctx, x.t);
+    Tensor y{ggml_mul_mat(x.g->ctx, w.t, x.t), x.g};
+    if (activation == Activation::gelu) return bias ? gelu(y, bias) : gelu(y);
+    return bias ? y + bias : y;
 }
 
 Tensor reshape(Tensor x, const Shape& s) {

@@ -9,8 +9,9 @@ namespace transcribe {
 Tensor rows(Weight table, Tensor ids);
 // x [d, n] rows picked by index i32 [m] -> [d, m].
 Tensor rows(Tensor x, Tensor index);
-// W x: w [in, out], x [in, n...] -> [out, n...]; sums in F32.
-Tensor product(Weight w, Tensor x);
+// activation(W x + bias): w [in, out], x [in, n...] -> [out, n...]; sums in F32.
+enum class Activation { none, gelu };
+Tensor product(Weight w, Tensor x, Weight bias = {}, Activation activation = Activation::none);
 Tensor reshape(Tensor x, const Shape&);
 // x * Phi(x), the exact form (erf), as the reference has it.
 Tensor gelu(Tensor x);

@@ -19,8 +19,9 @@ int round_up_slots(int n, int n_max) {
 }
 
 // Caches as exact as the weights they are read with.
-KvCache::Sizes cache_sizes(const NetConfig& c, int n_ctx, int n_rows) {
-    return {c.dec.n_layers, c.dec.d, n_ctx, n_rows, Dtype::f32};
+KvCache::Sizes cache_sizes(const Net& net, const NetConfig& c, int n_ctx, int n_rows) {
+    Dtype dtype = net.dec.embed.dtype() == Dtype::f32 ? Dtype::f32 : Dtype::f16;
+    return {c.dec.n_layers, c.dec.d, n_ctx, n_rows, dtype};
 }
 
 }  // namespace
@@ -35,13 +36,14 @@ WindowDecoder::WindowDecoder(Compute& compute, const Net& net, const Config& con
 
 Expected<std::unique_ptr<WindowDecoder>> WindowDecoder::make(Compute& compute, const Net& net,
                                                              const Config& c, int n_seats) {
-    TRY_SET(auto self, KvCache::make(compute, cache_sizes(c.net, c.net.n_text_ctx, n_seats)));
-    TRY_SET(auto memory, KvCache::make(compute, cache_sizes(c.net, c.net.n_audio_ctx, n_seats)));
+    TRY_SET(auto self, KvCache::make(compute, cache_sizes(net, c.net, c.net.n_text_ctx, n_seats)));
+    TRY_SET(auto memory,
+            KvCache::make(compute, cache_sizes(net, c.net, c.net.n_audio_ctx, n_seats)));
     return std::make_unique<WindowDecoder>(compute, net, c, std::move(self), std::move(memory));
 }
 
 Expected<KvCache> WindowDecoder::self_cache(int n_rows) {
-    return KvCache::make(compute_, cache_sizes(config_.net, config_.net.n_text_ctx, n_rows));
+    return KvCache::make(compute_, cache_sizes(net_, config_.net, config_.net.n_text_ctx, n_rows));
 }
 
 Status WindowDecoder::reserve(int n_rows) {

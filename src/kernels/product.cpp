@@ -1,0 +1,174 @@
+#include "kernels/product.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/product.cpp"
+#include <hwy/foreach_target.h>
+// after foreach_target.h
+#include "kernels/tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace transcribe::kernels::HWY_NAMESPACE {
+
+constexpr size_t n_few = 12;            // rows for which packing does not pay
+constexpr size_t n_cached = 64 * 1024;  // floats of panels that stay in the second-level cache
+
+struct Range {
+    size_t first, last;
+};
+
+// Share i of n of `all` things, in steps of `step`.
+inline Range part(size_t all, size_t step, size_t i, size_t n) {
+    size_t n_steps = (all + step - 1) / step;
+    return {std::min(all, n_steps * i / n * step), std::min(all, n_steps * (i + 1) / n * step)};
+}
+
+// gelu(x) by erf(z) = z P(z^2) / Q(z^2) for |z| <= 3.9 (beyond, it is 1 to single precision); see
+// nn/gelu.cpp for where the coefficients come from.
+HWY_INLINE V gelu(V x) {
+    const D d;
+    auto poly = [&](V u, float a, float b, float c, float e, float f, float g) {
+        V p = hn::MulAdd(hn::Set(d, a), u, hn::Set(d, b));
+        p = hn::MulAdd(p, u, hn::Set(d, c));
+        p = hn::MulAdd(p, u, hn::Set(d, e));
+        p = hn::MulAdd(p, u, hn::Set(d, f));
+        return hn::MulAdd(p, u, hn::Set(d, g));
+    };
+    V z = hn::Mul(x, hn::Set(d, 0.70710678f));
+    z = hn::Min(hn::Max(z, hn::Set(d, -3.9f)), hn::Set(d, 3.9f));
+    V u = hn::Mul(z, z);
+    V num = poly(u, 2.05052447e-6f, 2.87446572e-4f, 0.00383628975f, 0.0529651158f, 0.191926926f,
+                 1.12837899f);
+    V den = poly(u, 3.82316139e-5f, 0.0011815970f, 0.0151080284f, 0.114752434f, 0.503422618f, 1.0f);
+    V half = hn::Mul(hn::Set(d, 0.5f), x);
+    return hn::MulAdd(half, hn::Div(hn::Mul(z, num), den), half);
+}
+
+// R rows of x with one weight row; enough sums under way to hide the latency of each.
+template <size_t R, class T>
+HWY_INLINE void dots(const T* w, const float* x, size_t x_stride, size_t n_in, float* out) {
+    constexpr size_t n_sums = R >= 4 ? 1 : 4 / R;
+    const D d;
+    V sums[R][n_sums];
+    for (size_t r = 0; r < R; r++) {
+        for (size_t s = 0; s < n_sums; s++) sums[r][s] = hn::Zero(d);
+    }
+    size_t i = 0;
+    for (; i + n_sums * n_lanes <= n_in; i += n_sums * n_lanes) {
+        HWY_UNROLL(4) for (size_t s = 0; s < n_sums; s++) {
+            V weight = wide(w + i + s * n_lanes);
+            HWY_UNROLL(8) for (size_t r = 0; r < R; r++) {
+                V value = hn::LoadU(d, x + r * x_stride + i + s * n_lanes);
+                sums[r][s] = hn::MulAdd(weight, value, sums[r][s]);
+            }
+        }
+    }
+    for (; i + n_lanes <= n_in; i += n_lanes) {
+        V weight = wide(w + i);
+        for (size_t r = 0; r < R; r++) {
+            sums[r][0] = hn::MulAdd(weight, hn::LoadU(d, x + r * x_stride + i), sums[r][0]);
+        }
+    }
+    for (size_t r = 0; r < R; r++) {
+        V sum = sums[r][0];
+        for (size_t s = 1; s < n_sums; s++) sum = hn::Add(sum, sums[r][s]);
+        out[r] = hn::GetLane(hn::SumOfLanes(d, sum));
+        for (size_t k = i; k < n_in; k++) out[r] += wide_one(w[k]) * x[r * x_stride + k];
+    }
+}
+
+template <class T>
+void few_rows(const Product& p, Range outs) {
+    for (size_t o = outs.first; o < outs.last; o++) {
+        const char* at = static_cast<const char*>(p.w.data) + o * p.w.stride_bytes;
+        const auto* w = reinterpret_cast<const T*>(at);
+        float sums[8];
+        size_t r = 0;
+        auto take = [&](auto rows) {
+            constexpr size_t n = decltype(rows)::value;
+            dots<n>(w, p.x + r * p.x_stride, p.x_stride, p.n_in, sums);
+            for (size_t i = 0; i < n; i++) {
+                p.y[(r + i) * p.y_stride + o] = sums[i] + (p.bias ? p.bias[o] : 0.0f);
+            }
+            r += n;
+        };
+        while (r + 8 <= p.n_rows) take(std::integral_constant<size_t, 8>());
+        if (r + 4 <= p.n_rows) take(std::integral_constant<size_t, 4>());
+        if (r + 2 <= p.n_rows) take(std::integral_constant<size_t, 2>());
+        if (r < p.n_rows) take(std::integral_constant<size_t, 1>());
+    }
+    if (!p.gelu) return;
+    for (size_t r = 0; r < p.n_rows; r++) {
+        float* row = p.y + r * p.y_stride;
+        size_t o = outs.first;
+        for (; o + n_lanes <= outs.last; o += n_lanes) {
+            hn::StoreU(gelu(hn::LoadU(D(), row + o)), D(), row + o);
+        }
+        for (; o < outs.last; o++) row[o] = hn::GetLane(gelu(hn::Set(D(), row[o])));
+    }
+}
+
+template <class T>
+void many_rows(const Product& p, Range outs) {
+    size_t panel_size = p.n_in * n_panel;
+    size_t n_group = std::max<size_t>(1, n_cached / panel_size) * n_panel;
+    for (size_t from = outs.first; from < outs.last; from += n_group) {
+        size_t to = std::min(from + n_group, outs.last);
+        float* panels = scratch<1>(n_group / n_panel * panel_size);
+        for (size_t o = from; o < to; o += n_panel) {
+            pack<T>(static_cast<const char*>(p.w.data) + o * p.w.stride_bytes, p.w.stride_bytes,
+                    std::min(n_panel, to - o), p.n_in, panels + (o - from) * p.n_in);
+        }
+        for (size_t r = 0; r < p.n_rows; r += n_tile) {
+            size_t n = std::min(n_tile, p.n_rows - r);
+            for (size_t o = from; o < to; o += n_panel) {
+                size_t n_cols = std::min(n_panel, to - o);
+                float bias[n_panel] = {};
+                if (p.bias) std::memcpy(bias, p.bias + o, n_cols * sizeof(float));
+                auto finish = [&](V sum, size_t column) {
+                    sum = hn::Add(sum, hn::LoadU(D(), bias + column));
+                    return p.gelu ? gelu(sum) : sum;
+                };
+                tiles(p.x + r * p.x_stride, p.x_stride, n, panels + (o - from) * p.n_in, n_panel,
+                      p.n_in, p.y + r * p.y_stride + o, p.y_stride, n_cols, finish);
+            }
+        }
+    }
+}
+
+template <class T>
+void product_of(const Product& p, size_t i, size_t n) {
+    if (p.n_rows < n_few) return few_rows<T>(p, part(p.n_out, 1, i, n));
+    bool wide_enough = p.n_out >= 2 * n_panel * n;
+    if (wide_enough || p.n_rows < 4 * n_tile * n) {
+        return many_rows<T>(p, part(p.n_out, n_panel, i, n));
+    }
+    Range rows = part(p.n_rows, n_tile, i, n);
+    Product own = p;
+    own.x += rows.first * p.x_stride;
+    own.y += rows.first * p.y_stride;
+    own.n_rows = rows.last - rows.first;
+    many_rows<T>(own, {0, p.n_out});
+}
+
+void run_product(const Product& p, size_t i, size_t n) {
+    switch (p.w.type) {
+        case Stored::f32: return product_of<float>(p, i, n);
+        case Stored::f16: return product_of<hwy::float16_t>(p, i, n);
+        case Stored::bf16: return product_of<hwy::bfloat16_t>(p, i, n);
+    }
+}
+
+}  // namespace transcribe::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace transcribe::kernels {
+
+HWY_EXPORT(run_product);
+
+void product(const Product& p, size_t i, size_t n) {
+    HWY_DYNAMIC_DISPATCH(run_product)(p, i, n);
+}
+
+}  // namespace transcribe::kernels
+#endif

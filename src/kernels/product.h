@@ -1,0 +1,36 @@
+// Products of a weight matrix with rows of floats, for any processor: the widest vectors it has are
+// chosen at run time (Highway). Sums are in F32 and the rows are not rounded, whatever type the
+// weights are stored in.
+//
+// Many rows: weights are brought into panels of a few outputs, input by input, which stay in the
+// cache while all rows pass by. Few rows (decoder steps): each weight is read once from memory, as
+// it is stored, and meets all rows.
+#pragma once
+
+#include <cstddef>
+
+namespace transcribe::kernels {
+
+enum class Stored { f32, f16, bf16 };
+
+struct Matrix {
+    const void* data;
+    Stored type;
+    size_t stride_bytes;  // from row to row
+};
+
+struct Product {
+    Matrix w;         // n_out rows of n_in
+    const float* x;   // n_rows rows of n_in
+    size_t x_stride;  // floats from row to row; rows may overlap
+    float* y;         // n_rows rows of n_out
+    size_t y_stride;
+    size_t n_in, n_out, n_rows;
+    const float* bias = nullptr;  // [n_out], added
+    bool gelu = false;            // of the sum: x * Phi(x), error below 3.5e-7 max(1, |x|)
+};
+
+// Computes the share `i` of `n` of the outputs. Shares may run at the same time.
+void product(const Product& p, size_t i, size_t n);
+
+}  // namespace transcribe::kernels

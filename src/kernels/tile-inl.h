@@ -1,0 +1,162 @@
+// What the kernels share, compiled once for each kind of processor: loads that widen, and the tile,
+// a product of some rows with a panel of columns that is held in registers.
+#if defined(TRANSCRIBE_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TRANSCRIBE_TILE_INL_H_
+#undef TRANSCRIBE_TILE_INL_H_
+#else
+#define TRANSCRIBE_TILE_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+HWY_BEFORE_NAMESPACE();
+namespace transcribe::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+constexpr size_t n_lanes = hn::MaxLanes(D());
+constexpr size_t n_panel = 2 * n_lanes;  // columns of a panel
+// Rows of a tile: their sums, two vectors each, fill the registers.
+constexpr size_t n_tile = n_lanes >= 16 ? 12 : 6;
+
+HWY_INLINE V wide(const float* p) {
+    return hn::LoadU(D(), p);
+}
+HWY_INLINE V wide(const hwy::float16_t* p) {
+    return hn::PromoteTo(D(), hn::LoadU(hn::Rebind<hwy::float16_t, D>(), p));
+}
+HWY_INLINE V wide(const hwy::bfloat16_t* p) {
+    return hn::PromoteTo(D(), hn::LoadU(hn::Rebind<hwy::bfloat16_t, D>(), p));
+}
+
+inline float wide_one(float x) {
+    return x;
+}
+template <class Half>
+HWY_INLINE float wide_one(Half x) {
+    const hn::CappedTag<float, 1> d;
+    return hn::GetLane(hn::PromoteTo(d, hn::LoadU(hn::Rebind<Half, decltype(d)>(), &x)));
+}
+
+template <class T>
+void widen_row(const T* from, size_t n, float* to) {
+    size_t i = 0;
+    for (; i + n_lanes <= n; i += n_lanes) hn::StoreU(wide(from + i), D(), to + i);
+    for (; i < n; i++) to[i] = wide_one(from[i]);
+}
+
+// Memory for packed operands. One for each thread and kind of data, kept between calls: allocating
+// it anew costs a page fault for each 4 KB.
+template <int kind>
+float* scratch(size_t n_floats) {
+    thread_local std::vector<float> memory;
+    if (memory.size() < n_floats) memory.resize(n_floats);
+    return memory.data();
+}
+
+constexpr size_t n_strip = std::min<size_t>(4, n_panel);
+
+// A strip of rows of n, one after another, becomes columns of a panel:
+// to[k * n_panel + j] = from[j * n + k].
+HWY_INLINE void transpose_strip(const float* from, size_t n, float* to) {
+    size_t k = 0;
+#if HWY_TARGET != HWY_SCALAR
+    const hn::FixedTag<float, 4> d4;
+    const hn::RepartitionToWide<decltype(d4)> d2;
+    for (; k + 4 <= n; k += 4) {
+        auto a = hn::LoadU(d4, from + k), b = hn::LoadU(d4, from + n + k);
+        auto c = hn::LoadU(d4, from + 2 * n + k), e = hn::LoadU(d4, from + 3 * n + k);
+        auto ab0 = hn::InterleaveLower(d4, a, b), ab1 = hn::InterleaveUpper(d4, a, b);
+        auto ce0 = hn::InterleaveLower(d4, c, e), ce1 = hn::InterleaveUpper(d4, c, e);
+        auto low = [&](auto x, auto y) {
+            return hn::BitCast(d4, hn::InterleaveLower(d2, hn::BitCast(d2, x), hn::BitCast(d2, y)));
+        };
+        auto high = [&](auto x, auto y) {
+            return hn::BitCast(d4, hn::InterleaveUpper(d2, hn::BitCast(d2, x), hn::BitCast(d2, y)));
+        };
+        hn::StoreU(low(ab0, ce0), d4, to + k * n_panel);
+        hn::StoreU(high(ab0, ce0), d4, to + (k + 1) * n_panel);
+        hn::StoreU(low(ab1, ce1), d4, to + (k + 2) * n_panel);
+        hn::StoreU(high(ab1, ce1), d4, to + (k + 3) * n_panel);
+    }
+#endif
+    for (; k < n; k++) {
+        for (size_t j = 0; j < n_strip; j++) to[k * n_panel + j] = from[j * n + k];
+    }
+}
+
+// `n_cols` rows of `n` stored values become the columns of a panel [n, n_panel]; the rest is 0.
+template <class T>
+void pack(const char* rows, size_t stride_bytes, size_t n_cols, size_t n, float* panel) {
+    float* strip = scratch<0>(n_strip * n);
+    for (size_t j = 0; j < n_panel; j += n_strip) {
+        for (size_t i = 0; i < n_strip; i++) {
+            if (j + i < n_cols) {
+                widen_row(reinterpret_cast<const T*>(rows + (j + i) * stride_bytes), n,
+                          strip + i * n);
+            } else {
+                std::fill_n(strip + i * n, n, 0.0f);
+            }
+        }
+        transpose_strip(strip, n, panel + j);
+    }
+}
+
+// y[r][c] = sum over k of x[r][k] * panel[k][c], for R rows and the columns of a panel; `finish`
+// gets each vector of sums and its column.
+template <size_t R, class Finish>
+HWY_INLINE void tile(const float* x, size_t x_stride, const float* panel, size_t panel_stride,
+                     size_t n_k, float* y, size_t y_stride, size_t n_cols, const Finish& finish) {
+    const D d;
+    V left[R], right[R];
+    HWY_UNROLL(12) for (size_t r = 0; r < R; r++) left[r] = right[r] = hn::Zero(d);
+    for (size_t k = 0; k < n_k; k++) {
+        V p0 = hn::LoadU(d, panel), p1 = hn::LoadU(d, panel + n_lanes);
+        panel += panel_stride;
+        HWY_UNROLL(12) for (size_t r = 0; r < R; r++) {
+            V value = hn::Set(d, x[r * x_stride + k]);
+            left[r] = hn::MulAdd(value, p0, left[r]);
+            right[r] = hn::MulAdd(value, p1, right[r]);
+        }
+    }
+    for (size_t r = 0; r < R; r++) {
+        float* to = y + r * y_stride;
+        V y0 = finish(left[r], 0), y1 = finish(right[r], n_lanes);
+        if (n_cols == n_panel) {
+            hn::StoreU(y0, d, to);
+            hn::StoreU(y1, d, to + n_lanes);
+        } else {
+            float all[n_panel];
+            hn::StoreU(y0, d, all);
+            hn::StoreU(y1, d, all + n_lanes);
+            std::memcpy(to, all, n_cols * sizeof(float));
+        }
+    }
+}
+
+// Tiles for any number of rows.
+template <class Finish>
+HWY_INLINE void tiles(const float* x, size_t x_stride, size_t n_rows, const float* panel,
+                      size_t panel_stride, size_t n_k, float* y, size_t y_stride, size_t n_cols,
+                      const Finish& finish) {
+    size_t r = 0;
+    auto at = [&](auto rows) {
+        tile<decltype(rows)::value>(x + r * x_stride, x_stride, panel, panel_stride, n_k,
+                                    y + r * y_stride, y_stride, n_cols, finish);
+        r += decltype(rows)::value;
+    };
+    while (r + n_tile <= n_rows) at(std::integral_constant<size_t, n_tile>());
+    if (r + n_tile / 2 <= n_rows) at(std::integral_constant<size_t, n_tile / 2>());
+    while (r < n_rows) at(std::integral_constant<size_t, 1>());
+}
+
+}  // namespace transcribe::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

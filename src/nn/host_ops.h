@@ -1,0 +1,17 @@
+// Nodes of a graph that our own kernels compute, on the graph's threads (CPU only).
+#pragma once
+
+#include "nn/ops.h"
+#include "tensor/kv.h"
+
+namespace transcribe {
+
+// activation(W x + bias): w F32, F16 or BF16 [in, out], x F32 [in, n...] -> [out, n...]; x may be a
+// view whose rows overlap, bias may be empty.
+Tensor host_product(Tensor w, Tensor x, Weight bias, Activation activation);
+
+// See sdpa() in nn/attention.h.
+bool host_attention_fits(Tensor q, KvLayer kv, int n_heads);
+Tensor host_attention(Tensor q, KvLayer kv, Tensor mask, int n_heads);
+
+}  // namespace transcribe
