@@ -1,10 +1,12 @@
 #include "kernels/product.h"
 
+#include "kernels/rows.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/product.cpp"
 #include <hwy/foreach_target.h>
 // after foreach_target.h
-#include "kernels/tile-inl.h"
+#include "kernels/gelu-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace transcribe::kernels::HWY_NAMESPACE {
@@ -20,27 +22,6 @@ struct Range {
 inline Range part(size_t all, size_t step, size_t i, size_t n) {
     size_t n_steps = (all + step - 1) / step;
     return {std::min(all, n_steps * i / n * step), std::min(all, n_steps * (i + 1) / n * step)};
-}
-
-// gelu(x) by erf(z) = z P(z^2) / Q(z^2) for |z| <= 3.9 (beyond, it is 1 to single precision); see
-// nn/gelu.cpp for where the coefficients come from.
-HWY_INLINE V gelu(V x) {
-    const D d;
-    auto poly = [&](V u, float a, float b, float c, float e, float f, float g) {
-        V p = hn::MulAdd(hn::Set(d, a), u, hn::Set(d, b));
-        p = hn::MulAdd(p, u, hn::Set(d, c));
-        p = hn::MulAdd(p, u, hn::Set(d, e));
-        p = hn::MulAdd(p, u, hn::Set(d, f));
-        return hn::MulAdd(p, u, hn::Set(d, g));
-    };
-    V z = hn::Mul(x, hn::Set(d, 0.70710678f));
-    z = hn::Min(hn::Max(z, hn::Set(d, -3.9f)), hn::Set(d, 3.9f));
-    V u = hn::Mul(z, z);
-    V num = poly(u, 2.05052447e-6f, 2.87446572e-4f, 0.00383628975f, 0.0529651158f, 0.191926926f,
-                 1.12837899f);
-    V den = poly(u, 3.82316139e-5f, 0.0011815970f, 0.0151080284f, 0.114752434f, 0.503422618f, 1.0f);
-    V half = hn::Mul(hn::Set(d, 0.5f), x);
-    return hn::MulAdd(half, hn::Div(hn::Mul(z, num), den), half);
 }
 
 // R rows of x with one weight row; enough sums under way to hide the latency of each.
@@ -98,12 +79,8 @@ void few_rows(const Product& p, Range outs) {
     }
     if (!p.gelu) return;
     for (size_t r = 0; r < p.n_rows; r++) {
-        float* row = p.y + r * p.y_stride;
-        size_t o = outs.first;
-        for (; o + n_lanes <= outs.last; o += n_lanes) {
-            hn::StoreU(gelu(hn::LoadU(D(), row + o)), D(), row + o);
-        }
-        for (; o < outs.last; o++) row[o] = hn::GetLane(gelu(hn::Set(D(), row[o])));
+        float* row = p.y + r * p.y_stride + outs.first;
+        gelu(row, nullptr, row, outs.last - outs.first);
     }
 }
 
@@ -126,7 +103,7 @@ void many_rows(const Product& p, Range outs) {
                 if (p.bias) std::memcpy(bias, p.bias + o, n_cols * sizeof(float));
                 auto finish = [&](V sum, size_t column) {
                     sum = hn::Add(sum, hn::LoadU(D(), bias + column));
-                    return p.gelu ? gelu(sum) : sum;
+                    return p.gelu ? gelu_of(sum) : sum;
                 };
                 tiles(p.x + r * p.x_stride, p.x_stride, n, panels + (o - from) * p.n_in, n_panel,
                       p.n_in, p.y + r * p.y_stride + o, p.y_stride, n_cols, finish);

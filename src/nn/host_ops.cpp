@@ -1,5 +1,6 @@
 #include "nn/host_ops.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -9,10 +10,16 @@
 #include "base/check.h"
 #include "kernels/attention.h"
 #include "kernels/product.h"
+#include "kernels/rows.h"
+#include "tensor/cpu_functions.h"
+#include "tensor/team.h"
 
 namespace transcribe {
 
 namespace {
+
+// An eps of 1e-5 travels with its node as the number 10000.
+constexpr float layer_norm_eps_unit = 1e-9f;
 
 size_t count(i64 n) {
     return static_cast<size_t>(n);
@@ -35,16 +42,23 @@ const float* floats(const ggml_tensor* t, size_t offset = 0) {
     return reinterpret_cast<const float*>(static_cast<const char*>(t->data) + offset);
 }
 
-// A small number that a node carries along.
-void* carried(int n) {
-    return reinterpret_cast<void*>(static_cast<std::intptr_t>(n));
+const Graph::Carried& carried(void* user) {
+    return *static_cast<const Graph::Carried*>(user);
 }
-int number_in(void* user) {
-    return static_cast<int>(reinterpret_cast<std::intptr_t>(user));
+
+// Computes work(i, n) for all i < n on the team. More shares than threads: who is held up by
+// another program leaves his to the others. `cost`: multiplications, about.
+template <class Work>
+void share_out(const Graph::Carried& node, size_t cost, const Work& work) {
+    constexpr size_t cost_of_a_share = 1 << 15, n_shares_a_thread = 4;
+    Team& team = **node.team;
+    size_t n_max = team.n_threads() == 1 ? 1 : n_shares_a_thread * count(team.n_threads());
+    size_t n = std::clamp<size_t>(cost / cost_of_a_share, 1, n_max);
+    team.run(n, [&](size_t i) { work(i, n); });
 }
 
 // Sources: w, x, bias where there is one.
-void run_product(ggml_tensor* dst, int ith, int nth, void* user) {
+void run_product(ggml_tensor* dst, int, int, void* user) {
     const ggml_tensor *w = dst->src[0], *x = dst->src[1], *bias = dst->src[2];
     kernels::Product p{
         .w = {w->data, stored(w), w->nb[1]},
@@ -56,20 +70,71 @@ void run_product(ggml_tensor* dst, int ith, int nth, void* user) {
         .n_out = count(w->ne[1]),
         .n_rows = count(x->ne[1]),
         .bias = bias ? floats(bias) : nullptr,
-        .gelu = number_in(user) == static_cast<int>(Activation::gelu),
+        .gelu = carried(user).number == static_cast<int>(Activation::gelu),
     };
-    for (i64 i = 0; i < x->ne[2] * x->ne[3]; i++) {
-        size_t i2 = count(i % x->ne[2]), i3 = count(i / x->ne[2]);
+    size_t cost = p.n_in * p.n_out * p.n_rows;
+    for (i64 batch = 0; batch < x->ne[2] * x->ne[3]; batch++) {
+        size_t i2 = count(batch % x->ne[2]), i3 = count(batch / x->ne[2]);
         p.x = floats(x, i2 * x->nb[2] + i3 * x->nb[3]);
         p.y = const_cast<float*>(floats(dst, i2 * dst->nb[2] + i3 * dst->nb[3]));
-        kernels::product(p, count(ith), count(nth));
+        share_out(carried(user), cost, [&](size_t i, size_t n) { kernels::product(p, i, n); });
     }
 }
 
+// Sources: w quantized, x. As ggml does it: x is rounded to the type that the weights' dot product
+// wants.
+void run_quantized(ggml_tensor* dst, int, int, void* user) {
+    const ggml_tensor *w = dst->src[0], *x = dst->src[1];
+    const auto* of_w = cpu_functions().type_traits(w->type);
+    const auto* of_x = cpu_functions().type_traits(of_w->vec_dot_type);
+    size_t n_in = count(w->ne[0]), n_out = count(w->ne[1]), n_rows = count(ggml_nrows(x));
+    size_t row_bytes = ggml_row_size(of_w->vec_dot_type, w->ne[0]);
+    std::vector<std::byte> rounded(row_bytes * n_rows);
+    for (size_t r = 0; r < n_rows; r++) {
+        of_x->from_float(floats(x) + r * n_in, &rounded[r * row_bytes], w->ne[0]);
+    }
+    auto* y = static_cast<float*>(dst->data);
+    share_out(carried(user), n_in * n_out * n_rows, [&](size_t i, size_t n) {
+        for (size_t o = n_out * i / n; o < n_out * (i + 1) / n; o++) {
+            const char* row = static_cast<const char*>(w->data) + o * w->nb[1];
+            for (size_t r = 0; r < n_rows; r++) {
+                of_w->vec_dot(static_cast<int>(n_in), y + r * n_out + o, 0, row, 0,
+                              &rounded[r * row_bytes], 0, 1);
+            }
+        }
+    });
+}
+
+// Sources: x, bias where there is one.
+void run_gelu(ggml_tensor* dst, int, int, void* user) {
+    const ggml_tensor *x = dst->src[0], *bias = dst->src[1];
+    size_t n = count(x->ne[0]), n_rows = count(ggml_nrows(x));
+    auto* y = static_cast<float*>(dst->data);
+    share_out(carried(user), 16 * n * n_rows, [&](size_t i, size_t n_shares) {
+        for (size_t r = n_rows * i / n_shares; r < n_rows * (i + 1) / n_shares; r++) {
+            kernels::gelu(floats(x) + r * n, bias ? floats(bias) : nullptr, y + r * n, n);
+        }
+    });
+}
+
+// Sources: x, weight, bias.
+void run_layer_norm(ggml_tensor* dst, int, int, void* user) {
+    const ggml_tensor* x = dst->src[0];
+    size_t n = count(x->ne[0]), n_rows = count(ggml_nrows(x));
+    kernels::LayerNorm norm{floats(dst->src[1]), floats(dst->src[2]), n,
+                            static_cast<float>(carried(user).number) * layer_norm_eps_unit};
+    auto* y = static_cast<float*>(dst->data);
+    share_out(carried(user), 8 * n * n_rows, [&](size_t i, size_t n_shares) {
+        for (size_t r = n_rows * i / n_shares; r < n_rows * (i + 1) / n_shares; r++) {
+            kernels::layer_norm(norm, floats(x) + r * n, y + r * n);
+        }
+    });
+}
+
 // Sources: q, k, v, mask where there is one.
-void run_attention(ggml_tensor* dst, int ith, int nth, void* user) {
+void run_attention(ggml_tensor* dst, int, int, void* user) {
     const ggml_tensor *q = dst->src[0], *k = dst->src[1], *v = dst->src[2], *mask = dst->src[3];
-    size_t n_heads = count(number_in(user)), d_head = count(q->ne[0]) / n_heads;
+    size_t n_heads = count(carried(user).number), d_head = count(q->ne[0]) / n_heads;
     kernels::Attention a{
         .q = floats(q),
         .k = {k->data, stored(k), k->nb[1], k->nb[2]},
@@ -85,7 +150,8 @@ void run_attention(ggml_tensor* dst, int ith, int nth, void* user) {
         .n_batch = count(q->ne[2]),
         .scale = 1.0f / std::sqrt(static_cast<float>(d_head)),
     };
-    kernels::attention(a, count(ith), count(nth));
+    size_t cost = a.n_queries * a.n_keys * count(q->ne[0]) * a.n_batch;
+    share_out(carried(user), cost, [&](size_t i, size_t n) { kernels::attention(a, i, n); });
 }
 
 }  // namespace
@@ -96,8 +162,33 @@ Tensor host_product(Tensor w, Tensor x, Weight bias, Activation activation) {
     std::vector<ggml_tensor*> args{w.t, x.t};
     if (bias) args.push_back(bias.t);
     return {ggml_custom_4d(x.g->ctx, GGML_TYPE_F32, w.dim(1), x.dim(1), x.dim(2), x.dim(3),
-                           args.data(), static_cast<int>(args.size()), run_product,
-                           GGML_N_TASKS_MAX, carried(static_cast<int>(activation))),
+                           args.data(), static_cast<int>(args.size()), run_product, 1,
+                           x.g->carry(static_cast<int>(activation))),
+            x.g};
+}
+
+Tensor host_quantized_product(Weight w, Tensor x) {
+    CHECK(ggml_is_contiguous(x.t) && w.dim(0) == x.dim(0));
+    ggml_tensor* args[] = {w.t, x.t};
+    return {ggml_custom_4d(x.g->ctx, GGML_TYPE_F32, w.dim(1), x.dim(1), x.dim(2), x.dim(3), args, 2,
+                           run_quantized, 1, x.g->carry(0)),
+            x.g};
+}
+
+Tensor host_gelu(Tensor x, Weight bias) {
+    CHECK(ggml_is_contiguous(x.t));
+    ggml_tensor* args[] = {x.t, bias.t};
+    return {ggml_custom_4d(x.g->ctx, GGML_TYPE_F32, x.dim(0), x.dim(1), x.dim(2), x.dim(3), args,
+                           bias ? 2 : 1, run_gelu, 1, x.g->carry(0)),
+            x.g};
+}
+
+Tensor host_layer_norm(Tensor x, Weight weight, Weight bias, float eps) {
+    CHECK(ggml_is_contiguous(x.t));
+    ggml_tensor* args[] = {x.t, weight.t, bias.t};
+    return {ggml_custom_4d(x.g->ctx, GGML_TYPE_F32, x.dim(0), x.dim(1), x.dim(2), x.dim(3), args, 3,
+                           run_layer_norm, 1,
+                           x.g->carry(static_cast<int>(std::lround(eps / layer_norm_eps_unit)))),
             x.g};
 }
 
@@ -111,8 +202,7 @@ Tensor host_attention(Tensor q, KvLayer kv, Tensor mask, int n_heads) {
     std::vector<ggml_tensor*> args{q.t, kv.k.t, kv.v.t};
     if (mask) args.push_back(mask.t);
     return {ggml_custom_4d(q.g->ctx, GGML_TYPE_F32, q.dim(0), q.dim(1), q.dim(2), 1, args.data(),
-                           static_cast<int>(args.size()), run_attention, GGML_N_TASKS_MAX,
-                           carried(n_heads)),
+                           static_cast<int>(args.size()), run_attention, 1, q.g->carry(n_heads)),
             q.g};
 }
 

@@ -1,4 +1,4 @@
-// Nodes of a graph that our own kernels compute, on the graph's threads (CPU only).
+// Nodes of a graph that our own kernels compute, on the threads of the session's lane (CPU only).
 #pragma once
 
 #include "nn/ops.h"
@@ -9,6 +9,15 @@ namespace transcribe {
 // activation(W x + bias): w F32, F16 or BF16 [in, out], x F32 [in, n...] -> [out, n...]; x may be a
 // view whose rows overlap, bias may be empty.
 Tensor host_product(Tensor w, Tensor x, Weight bias, Activation activation);
+
+// W x for a quantized w and few rows.
+Tensor host_quantized_product(Weight w, Tensor x);
+
+// gelu(x + bias): bias [ne0], may be empty.
+Tensor host_gelu(Tensor x, Weight bias = {});
+
+// (x - mean) / sqrt(variance + eps) * weight + bias over the fastest axis.
+Tensor host_layer_norm(Tensor x, Weight weight, Weight bias, float eps);
 
 // See sdpa() in nn/attention.h.
 bool host_attention_fits(Tensor q, KvLayer kv, int n_heads);

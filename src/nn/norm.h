@@ -7,7 +7,8 @@
 
 namespace transcribe {
 
-Tensor normalize(Tensor x, float eps);  // (x - mean) / sqrt(variance + eps)
+// (x - mean) / sqrt(variance + eps) * weight + bias
+Tensor layer_norm(Tensor x, Weight weight, Weight bias, float eps);
 
 struct LayerNorm {
     Weight w, b;
@@ -18,7 +19,7 @@ struct LayerNorm {
         b = s.need("bias", Role::vector, {d});
     }
     // [d, n...] -> [d, n...]
-    Tensor operator()(Tensor x) const { return normalize(x, eps) * w + b; }
+    Tensor operator()(Tensor x) const { return layer_norm(x, w, b, eps); }
 };
 
 }  // namespace transcribe

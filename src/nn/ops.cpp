@@ -3,7 +3,6 @@
 #include <ggml.h>
 
 #include "base/check.h"
-#include "nn/gelu.h"
 #include "nn/host_ops.h"
 #include "nn/norm.h"
 
@@ -31,7 +30,8 @@ Tensor product(Weight w, Tensor x, Weight bias, Activation activation) {
         return host_product(wide, x, bias, activation);
     }
     if (!ggml_is_contiguous(x.t)) x.t = ggml_cont(x.g->ctx, x.t);
-    Tensor y{ggml_mul_mat(x.g->ctx, w.t, x.t), x.g};
+    Tensor y =
+        x.g->on_cpu ? host_quantized_product(w, x) : Tensor{ggml_mul_mat(x.g->ctx, w.t, x.t), x.g};
     if (activation == Activation::gelu) return bias ? gelu(y, bias) : gelu(y);
     return bias ? y + bias : y;
 }
@@ -63,8 +63,9 @@ Tensor split_heads(Tensor x, int n_heads) {
             x.g};
 }
 
-Tensor normalize(Tensor x, float eps) {
-    return {ggml_norm(x.g->ctx, x.t, eps), x.g};
+Tensor layer_norm(Tensor x, Weight weight, Weight bias, float eps) {
+    if (x.g->on_cpu) return host_layer_norm(x, weight, bias, eps);
+    return Tensor{ggml_norm(x.g->ctx, x.t, eps), x.g} * weight + bias;
 }
 
 }  // namespace transcribe

@@ -94,7 +94,8 @@ Expected<std::unique_ptr<Compute>> Compute::make(Device device, std::shared_ptr<
     backends.push_back(p.cpu.get());
     p.sched.reset(ggml_backend_sched_new(
         backends.data(), nullptr, static_cast<int>(backends.size()), n_nodes_max, false, true));
-    cpu_functions().set_n_threads(p.cpu.get(), compute->lanes_->n_threads());
+    // Our own nodes share the work out among the team; what is left to ggml is small.
+    cpu_functions().set_n_threads(p.cpu.get(), 1);
     cpu_functions().set_abort_callback(p.cpu.get(), on_abort, &compute->cancelled_);
     p.arena.resize(ggml_tensor_overhead() * n_nodes_max +
                    ggml_graph_overhead_custom(n_nodes_max, false));
@@ -110,7 +111,7 @@ Graph& Compute::begin() {
     p.ctx.reset(ggml_init({p.arena.size(), p.arena.data(), true}));
     ggml_backend_sched_reset(p.sched.get());
     p.allocated = false;
-    p.graph.emplace(p.ctx.get(), n_nodes_max, on_cpu());
+    p.graph.emplace(p.ctx.get(), n_nodes_max, on_cpu(), &team_);
     p.graph->flash = flash;
     return *p.graph;
 }
@@ -172,13 +173,13 @@ Expected<Held> Compute::hold(Dtype dtype, std::span<const Shape> shapes) {
 }
 
 Compute::Lease::Lease(Compute& compute) : compute_(compute), lane_(*compute.lanes_) {
-    cpu_functions().set_threadpool(compute_.parts_->cpu.get(), lane_.pool());
+    compute_.team_ = &lane_.team();
     compute_.n_leases_++;
 }
 
 Compute::Lease::~Lease() {
     compute_.n_leases_--;
-    cpu_functions().set_threadpool(compute_.parts_->cpu.get(), nullptr);  // pauses the pool
+    compute_.team_ = nullptr;
 }
 
 void Compute::observe(TapSink* sink) {

@@ -102,6 +102,7 @@ class Compute {
     std::vector<float> copied_;
     TapSink* sink_ = nullptr;
     std::atomic<bool> cancelled_ = false;
+    Team* team_ = nullptr;  // of the lease
     int n_leases_ = 0;
 };
 

@@ -3,17 +3,14 @@
 #pragma once
 
 #include <ggml-backend.h>
+#include <ggml-cpu.h>
 #include <ggml.h>
 
 namespace transcribe {
 
 struct CpuFunctions {
-    using ThreadpoolNew = ggml_threadpool* (*)(ggml_threadpool_params*);
-    using ThreadpoolFree = void (*)(ggml_threadpool*);
-    using SetThreadpool = void (*)(ggml_backend_t, ggml_threadpool*);
-    ThreadpoolNew threadpool_new = nullptr;
-    ThreadpoolFree threadpool_free = nullptr;
-    SetThreadpool set_threadpool = nullptr;
+    using TypeTraits = const ggml_type_traits_cpu* (*)(ggml_type);
+    TypeTraits type_traits = nullptr;
     ggml_backend_set_n_threads_t set_n_threads = nullptr;
     ggml_backend_set_abort_callback_t set_abort_callback = nullptr;
 };

@@ -1,5 +1,9 @@
 #include "tensor/device.h"
 
+#ifdef TRANSCRIBE_BACKEND_VARIANTS
+#include <dlfcn.h>
+#endif
+
 #include <fmt/format.h>
 #include <ggml-backend.h>
 
@@ -110,11 +114,20 @@ const CpuFunctions& cpu_functions() {
     static const CpuFunctions functions = [] {
         ggml_backend_reg_t reg = ggml_backend_dev_backend_reg(Device::cpu().dev);
         CpuFunctions f;
-        look_up(reg, "ggml_threadpool_new", f.threadpool_new);
-        look_up(reg, "ggml_threadpool_free", f.threadpool_free);
-        look_up(reg, "ggml_backend_cpu_set_threadpool", f.set_threadpool);
         look_up(reg, "ggml_backend_set_n_threads", f.set_n_threads);
         look_up(reg, "ggml_backend_set_abort_callback", f.set_abort_callback);
+#ifdef TRANSCRIBE_BACKEND_VARIANTS
+        // Not among the functions that the backend offers by name, but its library has it.
+        Dl_info library{};
+        CHECK(dladdr(reinterpret_cast<void*>(f.set_n_threads), &library) != 0);
+        void* handle = dlopen(library.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+        CHECK(handle != nullptr);
+        f.type_traits =
+            reinterpret_cast<CpuFunctions::TypeTraits>(dlsym(handle, "ggml_get_type_traits_cpu"));
+        CHECK(f.type_traits != nullptr);
+#else
+        f.type_traits = ggml_get_type_traits_cpu;
+#endif
         return f;
     }();
     return functions;

@@ -50,10 +50,11 @@ Tensor operator*(float a, Tensor b) {
     return {ggml_scale(b.g->ctx, b.t, a), b.g};
 }
 
-Graph::Graph(ggml_context* context, int n_nodes_max, bool cpu)
+Graph::Graph(ggml_context* context, int n_nodes_max, bool cpu, Team* const* team)
     : on_cpu(cpu),
       ctx(context),
-      nodes(ggml_new_graph_custom(context, static_cast<size_t>(n_nodes_max), false)) {}
+      nodes(ggml_new_graph_custom(context, static_cast<size_t>(n_nodes_max), false)),
+      team_(team) {}
 
 Tensor Graph::input(const char* name, Dtype dtype, const Shape& shape) {
     ggml_tensor* t = ggml_new_tensor(ctx, static_cast<ggml_type>(dtype), shape.n, shape.ne.data());

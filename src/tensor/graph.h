@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -41,6 +42,7 @@ struct HeldView {
 };
 
 class Graph;
+class Team;  // tensor/team.h
 
 // A node of one graph. Two pointers: pass by value.
 struct Tensor {
@@ -58,7 +60,8 @@ Tensor operator*(float, Tensor);
 
 class Graph {
   public:
-    Graph(ggml_context* ctx, int n_nodes_max, bool on_cpu);
+    // `team`: where the threads stand that nodes of our own use when they are computed.
+    Graph(ggml_context* ctx, int n_nodes_max, bool on_cpu, Team* const* team);
     // Filled by the host before each run.
     Tensor input(const char* name, Dtype, const Shape&);
     // Names a node for observers; costs nothing when nobody listens. At most 63 characters.
@@ -70,10 +73,21 @@ class Graph {
     Tensor use(HeldView held) { return {held.t, this}; }
     Tensor use(Weight weight) { return {weight.t, this}; }
 
+    // What a node of our own finds when it is computed; lives as long as the graph.
+    struct Carried {
+        Team* const* team;
+        int number;  // the node's own
+    };
+    Carried* carry(int number) { return &carried_.emplace_back(Carried{team_, number}); }
+
     bool flash = true;  // read by nn::sdpa only
     bool on_cpu;        // all of the graph runs on the CPU: host functions may stand in it
     ggml_context* ctx;
     ggml_cgraph* nodes;
+
+  private:
+    Team* const* team_;
+    std::deque<Carried> carried_;
 };
 
 }  // namespace transcribe

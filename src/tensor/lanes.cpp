@@ -4,11 +4,6 @@
 #include <fstream>
 #include <thread>
 
-#include <fmt/format.h>
-
-#include "tensor/cpu_functions.h"
-#include "tensor/device.h"
-
 #ifdef __linux__
 #include <sched.h>
 #endif
@@ -42,37 +37,25 @@ int usable_cpus() {
 
 Expected<std::shared_ptr<Lanes>> Lanes::make(int n_lanes, int n_threads_per_lane) {
     auto lanes = std::make_shared<Lanes>();
-    lanes->n_threads_ = std::clamp(n_threads_per_lane, 1, GGML_MAX_N_THREADS);
     for (int i = 0; i < n_lanes; i++) {
-        ggml_threadpool_params params;
-        ggml_threadpool_params_init(&params, lanes->n_threads_);
-        params.paused = true;
-        ggml_threadpool* pool = cpu_functions().threadpool_new(&params);
-        if (!pool) {
-            return Error{Code::out_of_memory,
-                         fmt::format("no {} threads can be started", n_threads_per_lane)};
-        }
-        lanes->all_.push_back(pool);
+        TRY_SET(auto team, Team::make(n_threads_per_lane));
+        lanes->idle_.push_back(team.get());
+        lanes->all_.push_back(std::move(team));
     }
-    lanes->idle_ = lanes->all_;
     return lanes;
-}
-
-Lanes::~Lanes() {
-    for (ggml_threadpool* pool : all_) cpu_functions().threadpool_free(pool);
 }
 
 Lanes::Lease::Lease(Lanes& lanes) : lanes_(lanes) {
     std::unique_lock lock(lanes_.mutex_);
     lanes_.returned_.wait(lock, [&] { return !lanes_.idle_.empty(); });
-    pool_ = lanes_.idle_.back();
+    team_ = lanes_.idle_.back();
     lanes_.idle_.pop_back();
 }
 
 Lanes::Lease::~Lease() {
     {
         std::lock_guard lock(lanes_.mutex_);
-        lanes_.idle_.push_back(pool_);
+        lanes_.idle_.push_back(team_);
     }
     lanes_.returned_.notify_one();
 }

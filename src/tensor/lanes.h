@@ -1,8 +1,8 @@
 // CPU threads: owned once, lent to sessions.
 //
-// A lane is one ggml thread pool. A session borrows a lane for the time it computes and waits its
-// turn when all are out, so there are never more computing threads than the lanes hold, and no
-// graph makes threads of its own.
+// A lane is a team of threads. A session borrows a lane for the time it computes and waits its turn
+// when all are out, so there are never more computing threads than the lanes hold, and no graph
+// makes threads of its own.
 #pragma once
 
 #include <condition_variable>
@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
-
-struct ggml_threadpool;
+#include "tensor/team.h"
 
 namespace transcribe {
 
@@ -23,8 +22,6 @@ class Lanes {
   public:
     Lanes() = default;
     static Expected<std::shared_ptr<Lanes>> make(int n_lanes, int n_threads_per_lane);
-    ~Lanes();
-    int n_threads() const { return n_threads_; }
 
     class Lease {  // gives its lane back when it goes
       public:
@@ -32,18 +29,18 @@ class Lanes {
         ~Lease();
         Lease(const Lease&) = delete;
         Lease& operator=(const Lease&) = delete;
-        ggml_threadpool* pool() const { return pool_; }
+        Team& team() const { return *team_; }
 
       private:
         Lanes& lanes_;
-        ggml_threadpool* pool_;
+        Team* team_;
     };
 
   private:
-    int n_threads_ = 0;
     std::mutex mutex_;
     std::condition_variable returned_;
-    std::vector<ggml_threadpool*> all_, idle_;
+    std::vector<std::unique_ptr<Team>> all_;
+    std::vector<Team*> idle_;
 };
 
 }  // namespace transcribe

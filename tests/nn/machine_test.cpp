@@ -1,8 +1,10 @@
 // What a session stands on: memory that outlives graphs, the order of writes and reads, threads on
 // loan, cancelling.
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <optional>
+#include <thread>
 
 #include "nn.h"
 #include "nn/ops.h"
@@ -103,21 +105,50 @@ TEST(KvCache, F16RowsAreReadAsTheyWereRounded) {
 
 TEST(Lanes, ALeaseWaitsForItsTurn) {
     auto lanes = *Lanes::make(1, 2);
-    EXPECT_EQ(lanes->n_threads(), 2);
     auto first = std::make_optional<Lanes::Lease>(*lanes);
-    auto second = std::async(std::launch::async, [&] { return Lanes::Lease(*lanes).pool(); });
+    auto second = std::async(std::launch::async, [&] { return &Lanes::Lease(*lanes).team(); });
     EXPECT_EQ(second.wait_for(50ms), std::future_status::timeout) << "it did not wait";
-    ggml_threadpool* pool = first->pool();
+    Team* team = &first->team();
+    EXPECT_EQ(team->n_threads(), 2);
     first.reset();
     ASSERT_EQ(second.wait_for(20s), std::future_status::ready) << "it was not woken";
-    EXPECT_EQ(second.get(), pool);
+    EXPECT_EQ(second.get(), team);
 }
 
 TEST(Lanes, TwoLanesServeTwoAtOnce) {
     auto lanes = *Lanes::make(2, 1);
     Lanes::Lease first(*lanes);
     Lanes::Lease second(*lanes);
-    EXPECT_NE(first.pool(), second.pool());
+    EXPECT_NE(&first.team(), &second.team());
+}
+
+TEST(Team, DoesEveryShareOnce) {
+    for (int n_threads : {1, 2, 5}) {
+        auto team = *Team::make(n_threads);
+        for (int round = 0; round < 2000; round++) {
+            auto n = static_cast<size_t>(round % 40);
+            std::vector<std::atomic<int>> done(n);
+            team->run(n, [&](size_t i) { done[i]++; });
+            for (auto& count : done) ASSERT_EQ(count, 1) << n_threads << " threads, " << n;
+            if (round % 500 == 0) std::this_thread::sleep_for(2ms);  // helpers fall asleep
+        }
+    }
+}
+
+TEST(Team, AnyoneDoesTheSharesOfWhoeverIsHeldUp) {
+    auto team = *Team::make(2);
+    std::atomic<int> n_by_others = 0;
+    team->run(50, [&](size_t i) {
+        if (i == 0) {
+            auto until = std::chrono::steady_clock::now() + 20s;
+            while (n_by_others < 49 && std::chrono::steady_clock::now() < until) {
+                std::this_thread::yield();
+            }
+        } else {
+            n_by_others++;
+        }
+    });
+    EXPECT_EQ(n_by_others, 49);
 }
 
 TEST(Lanes, AtLeastOneProcessorIsUsable) {

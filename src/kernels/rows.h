@@ -1,0 +1,21 @@
+// Functions of one row of floats.
+#pragma once
+
+#include <cstddef>
+
+namespace transcribe::kernels {
+
+// Layer normalization (Ba et al. 2016).
+struct LayerNorm {
+    const float *weight, *bias;  // [n]
+    size_t n;
+    float eps;
+};
+
+// y = (x - mean) / sqrt(variance + eps) * weight + bias; y may be x.
+void layer_norm(const LayerNorm& norm, const float* x, float* y);
+
+// y = gelu(x + bias), the exact one: bias may be null, y may be x. Error below 3.5e-7 max(1, |x|).
+void gelu(const float* x, const float* bias, float* y, size_t n);
+
+}  // namespace transcribe::kernels
