@@ -34,7 +34,7 @@ BANS = [  # pattern in code, where it holds, where it is allowed all the same, w
      "the library never prints; use base/log or return an Error"),
     (r"\bstd::(?:exit|abort|terminate)\b|(?<![\w.>:])(?:exit|abort)\s*\(", ("src/",), (),
      "the library never exits; return an Error"),
-    (r"\bstd::j?thread\b|\bstd::async\b|\bpthread_create\b", ("src/",), ("src/tensor/team.",),
+    (r"\bstd::j?thread\b|\bstd::async\b|\bpthread_create\b", ("src/",), ("src/tensor/team.", "src/tensor/lanes."),
      "threads are owned by tensor/team"),
     (r"^(?!.*_ptr<).*?\b(new)\b", ("src/",), (), "no raw new: make_unique, or a _ptr<T>(new T)"),
     (r"\bmutable\b", ("src/",), (), "no mutable: models are immutable, sessions are not const"),
