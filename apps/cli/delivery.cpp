@@ -108,7 +108,7 @@ void Delivery::segment(const Job& job, const Segment& segment) {
 Status Delivery::finish(const Job& job, const Transcript& transcript) {
     if (style() == Style::files) return write_files(job, transcript);
     if (style() == Style::document) {
-        console_.result(args_.formats[0]->write(transcript, job.input));
+        console_.result(args_.formats[0]->write(transcript, {.file = job.input}));
         return {};
     }
     if (!is_live()) {
@@ -123,7 +123,7 @@ Status Delivery::finish(const Job& job, const Transcript& transcript) {
 Status Delivery::write_files(const Job& job, const Transcript& transcript) {
     for (const Writer* writer : args_.formats) {
         const std::string path = output_path(job, *writer);
-        TRY(write_file(path, writer->write(transcript, job.input)));
+        TRY(write_file(path, writer->write(transcript, {.file = job.input})));
         console_.note("wrote " + path);
     }
     return {};

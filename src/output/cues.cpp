@@ -28,14 +28,14 @@ i64 end_ms(double duration_s) {
     return static_cast<i64>(std::floor(duration_s * 1000 + 1e-6));
 }
 
+}  // namespace
+
 std::string one_line(std::string_view text) {
-    std::string line = utf8_repair(trim(text));
+    std::string line = utf8_repair(text);
     std::replace_if(
         line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
     return line;
 }
-
-}  // namespace
 
 Segment within(Segment segment, double duration_s) {
     const i64 end = end_ms(duration_s);
@@ -49,7 +49,7 @@ Segment within(Segment segment, double duration_s) {
 }
 
 std::optional<Cue> make_cue(const Segment& segment, double duration_s) {
-    std::string text = one_line(segment.text);
+    std::string text = one_line(trim(segment.text));
     if (text.empty()) return std::nullopt;
     Segment at = within(segment, duration_s);
     return Cue{at.t0_ms, at.t1_ms, std::move(text)};

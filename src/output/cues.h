@@ -1,4 +1,4 @@
-// Segments as a subtitle or a line of text shows them, and the ways to write a time.
+// Segments as a line of text shows them, and the ways to write a time.
 //
 // A cue has no leading or trailing blanks and no line breaks (an empty line would end a subtitle
 // early), never ends before it starts, and lies within the recording; blank segments give none.
@@ -25,6 +25,8 @@ std::vector<Cue> make_cues(const Transcript& transcript);
 // Times of a segment as a file may state them: 0 <= t0 <= t1 <= duration.
 Segment within(Segment segment, double duration_s);
 
+// Valid UTF-8 with blanks for line breaks.
+std::string one_line(std::string_view text);
 std::string replace_all(std::string_view text, std::string_view from, std::string_view to);
 
 std::string srt_time(i64 ms);      // 01:02:03,456

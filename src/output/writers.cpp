@@ -11,7 +11,7 @@ namespace transcribe {
 
 namespace {
 
-std::string write_txt(const Transcript& transcript, std::string_view) {
+std::string write_txt(const Transcript& transcript, const WriteOptions&) {
     std::string out;
     for (const Cue& cue : make_cues(transcript)) out += cue.text + "\n";
     return out;
@@ -23,28 +23,40 @@ std::string without_arrow(std::string text) {
     return text;
 }
 
-std::string write_srt(const Transcript& transcript, std::string_view) {
+// The text of a subtitle, each part escaped, the word that is being said underlined.
+std::string marked_text(const Subtitle& subtitle, std::string (*escape)(std::string)) {
+    const std::string& text = subtitle.text;
+    const size_t begin = subtitle.mark_begin, end = subtitle.mark_end;
+    if (begin == end) return escape(text);
+    return fmt::format("{}<u>{}</u>{}", escape(text.substr(0, begin)),
+                       escape(text.substr(begin, end - begin)), escape(text.substr(end)));
+}
+
+std::string write_srt(const Transcript& transcript, const WriteOptions& options) {
     std::string out;
     int number = 0;
-    for (const Cue& cue : make_cues(transcript)) {
-        out += fmt::format("{}\n{} --> {}\n{}\n\n", ++number, srt_time(cue.t0_ms),
-                           srt_time(cue.t1_ms), without_arrow(cue.text));
+    for (const Subtitle& subtitle : lay_out(transcript, options.layout)) {
+        out += fmt::format("{}\n{} --> {}\n{}\n\n", ++number, srt_time(subtitle.t0_ms),
+                           srt_time(subtitle.t1_ms), marked_text(subtitle, without_arrow));
     }
     return out;
 }
 
 // '&' and '<' begin an escape and a tag in WebVTT (W3C, section 4.2.2).
-std::string write_vtt(const Transcript& transcript, std::string_view) {
+std::string without_markup(std::string text) {
+    return without_arrow(replace_all(replace_all(text, "&", "&amp;"), "<", "&lt;"));
+}
+
+std::string write_vtt(const Transcript& transcript, const WriteOptions& options) {
     std::string out = "WEBVTT\n\n";
-    for (const Cue& cue : make_cues(transcript)) {
-        std::string text = replace_all(replace_all(cue.text, "&", "&amp;"), "<", "&lt;");
-        out += fmt::format("{} --> {}\n{}\n\n", vtt_time(cue.t0_ms), vtt_time(cue.t1_ms),
-                           without_arrow(text));
+    for (const Subtitle& subtitle : lay_out(transcript, options.layout)) {
+        out += fmt::format("{} --> {}\n{}\n\n", vtt_time(subtitle.t0_ms), vtt_time(subtitle.t1_ms),
+                           marked_text(subtitle, without_markup));
     }
     return out;
 }
 
-std::string write_tsv(const Transcript& transcript, std::string_view) {
+std::string write_tsv(const Transcript& transcript, const WriteOptions&) {
     std::string out = "start\tend\ttext\n";
     for (const Cue& cue : make_cues(transcript)) {
         std::string text = replace_all(cue.text, "\t", " ");
@@ -53,7 +65,7 @@ std::string write_tsv(const Transcript& transcript, std::string_view) {
     return out;
 }
 
-std::string write_csv(const Transcript& transcript, std::string_view) {
+std::string write_csv(const Transcript& transcript, const WriteOptions&) {
     std::string out = "start,end,text\n";
     for (const Cue& cue : make_cues(transcript)) {
         std::string text = replace_all(cue.text, "\"", "\"\"");
@@ -62,7 +74,7 @@ std::string write_csv(const Transcript& transcript, std::string_view) {
     return out;
 }
 
-std::string write_lrc(const Transcript& transcript, std::string_view) {
+std::string write_lrc(const Transcript& transcript, const WriteOptions&) {
     std::string out;
     for (const Cue& cue : make_cues(transcript)) {
         out += fmt::format("[{}]{}\n", lrc_time(cue.t0_ms), cue.text);
@@ -70,16 +82,16 @@ std::string write_lrc(const Transcript& transcript, std::string_view) {
     return out;
 }
 
-std::string write_json(const Transcript& transcript, std::string_view) {
+std::string write_json(const Transcript& transcript, const WriteOptions&) {
     return transcript_json(transcript) + "\n";
 }
 
-std::string write_jsonl(const Transcript& transcript, std::string_view file) {
+std::string write_jsonl(const Transcript& transcript, const WriteOptions& options) {
     std::string out;
     for (const Segment& segment : transcript.segments) {
-        out += segment_event(file, within(segment, transcript.duration_s)) + "\n";
+        out += segment_event(options.file, within(segment, transcript.duration_s)) + "\n";
     }
-    return out + done_event(file, transcript) + "\n";
+    return out + done_event(options.file, transcript) + "\n";
 }
 
 constexpr Writer table[] = {

@@ -36,7 +36,7 @@ Transcript transcript(double duration_s, std::vector<Segment> segments) {
 }
 
 std::string write(const char* format, const Transcript& t) {
-    return find_writer(format)->write(t, "talk.wav");
+    return find_writer(format)->write(t, {.file = "talk.wav"});
 }
 
 TEST(Cues, TimesOfRecordingsOverAnHour) {
@@ -129,7 +129,7 @@ TEST(Writers, JsonIsValidWhateverItHolds) {
 TEST(Events, OneLineEachWithTheNameOfTheFile) {
     const std::string name = "a\"\\\n\xFF.wav";
     Transcript t = transcript(2, {segment(0, 1000, " a"), segment(1000, 2000, " b")});
-    std::istringstream lines(find_writer("jsonl")->write(t, name));
+    std::istringstream lines(find_writer("jsonl")->write(t, {.file = name}));
     std::vector<json> events;
     for (std::string line; std::getline(lines, line);) events.push_back(json::parse(line));
     ASSERT_EQ(events.size(), 3u);
