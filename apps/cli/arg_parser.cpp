@@ -37,6 +37,19 @@ ArgParser::Setter in_range(T& value, Range range) {
     return [&value, range](const std::string& text) { return set_in_range(text, range, value); };
 }
 
+// `value` is a number or holds one.
+template <class T>
+ArgParser::Setter in_range_or_none(T& value, Range range, T if_none) {
+    return [&value, range, if_none](const std::string& text) -> std::string {
+        value = if_none;
+        if (text == "None") return {};
+        std::conditional_t<std::is_integral_v<T>, int, float> number = 0;
+        const std::string wanted = set_in_range(text, range, number);
+        if (wanted.empty()) value = number;
+        return wanted.empty() ? wanted : wanted + ", or None";
+    };
+}
+
 // "-t,--threads" -> "--threads"
 std::string long_name(const std::string& names) {
     const std::string name = names.substr(std::min(names.find("--"), names.size()));
@@ -53,6 +66,16 @@ bool parse_number(const std::string& text, double& value) {
     char* end = nullptr;
     value = std::strtod(text.c_str(), &end);
     return *end == '\0' && std::isfinite(value);
+}
+
+std::vector<std::string> split(const std::string& list, char separator) {
+    std::vector<std::string> parts;
+    for (size_t at = 0; at <= list.size();) {
+        const size_t end = std::min(list.find(separator, at), list.size());
+        parts.push_back(list.substr(at, end - at));
+        at = end + 1;
+    }
+    return parts;
 }
 
 ArgParser::ArgParser(const std::string& program, const std::string& summary)
@@ -121,15 +144,18 @@ void ArgParser::number(const std::string& names, float& value, Range range,
 
 void ArgParser::number(const std::string& names, float& value, NumberOrNone allowed,
                        const std::string& help) {
-    auto set = [&value, allowed](const std::string& text) -> std::string {
-        if (text == "None") {
-            value = allowed.if_none;
-            return {};
-        }
-        const std::string wanted = set_in_range(text, allowed.range, value);
-        return wanted.empty() ? wanted : wanted + ", or None";
-    };
-    checked(names, "X", set, help);
+    checked(names, "X", in_range_or_none(value, allowed.range, allowed.if_none), help);
+}
+
+void ArgParser::integer(const std::string& names, int& value, NumberOrNone allowed,
+                        const std::string& help) {
+    const int if_none = static_cast<int>(allowed.if_none);
+    checked(names, "N", in_range_or_none(value, allowed.range, if_none), help);
+}
+
+void ArgParser::number(const std::string& names, std::optional<float>& value, Range range,
+                       const std::string& help) {
+    checked(names, "X", in_range_or_none(value, range, std::optional<float>()), help);
 }
 
 void ArgParser::boolean(const std::string& names, bool& value, const std::string& help) {
@@ -228,7 +254,6 @@ Expected<std::string> ArgParser::parse(std::vector<std::string> args) {
     TRY_SET(std::string show, run_cli11(std::move(normal)));
     // Straight to the files: CLI11 would take "[a]" apart.
     if (files_ && mark != args.end()) files_->insert(files_->end(), mark + 1, args.end());
-    if (show.empty() && files_ && files_->empty()) return fault("no audio file is given");
     return show;
 }
 

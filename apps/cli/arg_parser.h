@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,15 +42,22 @@ class ArgParser {
         float if_none;
     };
     void number(const std::string& names, float& value, NumberOrNone, const std::string& help);
+    void integer(const std::string& names, int& value, NumberOrNone, const std::string& help);
+    // The same with nothing for "None".
+    void number(const std::string& names, std::optional<float>& value, Range,
+                const std::string& help);
     // Only values that `set` accepts: it returns what was expected instead, or nothing.
     using Setter = std::function<std::string(const std::string& value)>;
     void checked(const std::string& names, const std::string& type, Setter set,
                  const std::string& help);
-    // Arguments without a name; at least one file, the others exactly one.
+    // Arguments without a name; any number of files, of the others exactly one.
     void argument(const std::string& name, std::string& value, const std::string& help);
     void files(const std::string& name, std::vector<std::string>& values, const std::string& help);
     void examples(const std::string& text) { app_.footer(text); }
     void version(const std::string& text);
+
+    // A fault of the command line, with the hint to --help. Error: invalid_argument.
+    Error fault(const std::string& what) const;
 
     // Fills the values. What to print instead of working (--help, --version), or nothing.
     // Errors: invalid_argument, one line that ends with a hint to --help.
@@ -61,7 +69,6 @@ class ArgParser {
     Expected<std::vector<std::string>> normalize(const std::vector<std::string>& args) const;
     Expected<std::string> run_cli11(std::vector<std::string> args);
     std::string help() const;
-    Error fault(const std::string& what) const;
 
     CLI::App app_;
     std::string group_ = "Options";
@@ -70,5 +77,7 @@ class ArgParser {
 
 // The whole of `text` as a number; false where it is none, or not finite.
 bool parse_number(const std::string& text, double& value);
+// "a,b" -> "a", "b"; "" is one empty part.
+std::vector<std::string> split(const std::string& list, char separator);
 
 }  // namespace transcribe::cli

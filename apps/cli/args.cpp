@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "base/text.h"
-#include "cli/arg_parser.h"
+#include "cli/args_groups.h"
 #include "cli/version.h"
 #include "hub/manifest.h"
 
@@ -14,9 +13,7 @@ namespace transcribe::cli {
 
 namespace {
 
-constexpr float no_limit = std::numeric_limits<float>::max();
 constexpr Range thread_range{1, 1024};
-constexpr Range second_range{0, 1e6};  // 11 days
 
 void add_model(ArgParser& parser, std::string& model, OpenOptions& open, SessionOptions& session) {
     model = default_model;
@@ -31,40 +28,6 @@ void add_model(ArgParser& parser, std::string& model, OpenOptions& open, Session
                    "threads to compute with (default: all processors)");
 }
 
-void add_language(ArgParser& parser, std::string& language) {
-    parser.name("-l,--language", "LANG", language,
-                "language spoken, as a code or an English name\n(default: auto, it is detected)");
-}
-
-std::string format_names() {
-    std::string names;
-    for (const Writer& writer : writers()) names += fmt::format("{}, ", writer.name);
-    return names + "all";
-}
-
-// "srt,json" -> writers, each once; what was expected where one is unknown.
-std::string set_formats(const std::string& list, std::vector<const Writer*>& formats) {
-    for (size_t at = 0; at <= list.size();) {
-        const size_t end = std::min(list.find(',', at), list.size());
-        const std::string name = list.substr(at, end - at);
-        const Writer* writer = find_writer(name);
-        if (!writer && name != "all") return "a list of these: " + format_names();
-        for (const Writer& known : writers()) {
-            if (writer && writer != &known) continue;
-            const bool is_new = std::find(formats.begin(), formats.end(), &known) == formats.end();
-            if (is_new) formats.push_back(&known);
-        }
-        at = end + 1;
-    }
-    return {};
-}
-
-std::string set_task(const std::string& name, Task& task) {
-    if (name != "transcribe" && name != "translate") return "transcribe or translate";
-    task = name == "translate" ? Task::translate : Task::transcribe;
-    return {};
-}
-
 std::string set_type(const std::string& name, std::optional<Dtype>& type) {
     constexpr std::string_view allowed[] = {"f32", "f16", "bf16", "q8_0"};
     if (std::find(std::begin(allowed), std::end(allowed), name) == std::end(allowed)) {
@@ -72,70 +35,6 @@ std::string set_type(const std::string& name, std::optional<Dtype>& type) {
     }
     type = dtype_named(name);
     return {};
-}
-
-struct Switches {  // flags that become something else
-    bool translate = false, without_timestamps = false, no_times = false;
-    bool progress = false, no_progress = false;
-};
-
-void add_speech(ArgParser& parser, TranscribeArgs& args, Switches& on) {
-    parser.group("Speech");
-    add_language(parser, args.options.language);
-    parser.checked(
-        "--task", "TASK",
-        [&args](const std::string& name) { return set_task(name, args.options.task); },
-        "transcribe (default), or translate into English");
-    parser.flag("--translate", on.translate, "the same as --task translate");
-    parser.text("--initial-prompt", args.options.initial_prompt,
-                "text that comes before: names and words to expect,\nand the style to write in");
-    parser.number("--offset", args.clip.offset_s, second_range,
-                  "begin this many seconds into each recording; times\nstill count from its start");
-    parser.number("--duration", args.clip.duration_s, {0.001, second_range.max},
-                  "read at most this many seconds of each recording");
-}
-
-void add_output(ArgParser& parser, TranscribeArgs& args, Switches& on) {
-    parser.group("Output");
-    parser.name("-o,--output-dir", "DIR", args.output_dir,
-                "write DIR/NAME.FORMAT for each AUDIO, NAME being its\n"
-                "name without the suffix; the folder is made");
-    parser.checked(
-        "-f,--output-format", "FORMAT",
-        [&args](const std::string& list) { return set_formats(list, args.formats); },
-        "one or more, by comma: txt, srt, vtt, tsv, json,\n"
-        "jsonl, csv, lrc, all (default with -o: all; without:\n"
-        "lines with times as they are decoded)");
-    parser.flag("--no-timestamps", on.no_times, "lines without times in front");
-    parser.flag("-q,--quiet", args.quiet, "nothing but results, warnings and errors");
-    parser.flag("-v,--verbose", args.verbose, "also language, device and timings");
-    parser.flag("--progress", on.progress, "show progress even where there is no terminal");
-    parser.flag("--no-progress", on.no_progress, "show no progress");
-}
-
-void add_decoding(ArgParser& parser, Options& options, Switches& on) {
-    parser.group("Decoding");
-    parser.boolean("--condition-on-previous-text", options.condition_on_previous_text,
-                   "each window sees the text before it (default: True)");
-    parser.flag("--without-timestamps", on.without_timestamps,
-                "decode without time tokens: one segment a window");
-    parser.number("--temperature", options.temperature, Range{0, 2},
-                  "of the first try; 0 (default) takes the likeliest token");
-    parser.number("--temperature-increment-on-fallback", options.temperature_increment,
-                  ArgParser::NumberOrNone{{0, 2}, 0},
-                  "added for each further try after a bad one;\n0 or None: one try (default: 0.2)");
-    parser.number("--compression-ratio-threshold", options.compression_ratio_threshold,
-                  ArgParser::NumberOrNone{{0, 100}, no_limit},
-                  "a try whose text repeats itself more than this is\nbad (default: 2.4)");
-    parser.number("--logprob-threshold", options.logprob_threshold,
-                  ArgParser::NumberOrNone{{-100, 0}, -no_limit},
-                  "a try whose mean log probability is lower is bad\n(default: -1)");
-    parser.number("--no-speech-threshold", options.no_speech_threshold,
-                  ArgParser::NumberOrNone{{0, 1}, no_limit},
-                  "a window that is silence with a higher probability,\n"
-                  "and bad, gives no text (default: 0.6)");
-    parser.integer("--seed", options.seed, Range{0, 4294967295.0},
-                   "of the random numbers of tries above temperature 0\n(default: 0)");
 }
 
 constexpr const char* help_footer = R"(Commands ('transcribe COMMAND --help' tells more):
@@ -158,21 +57,23 @@ dash go after '--'. Options may be written with '_' for '-'.
 Exit: 0 all done, 1 some failed, 2 usage, 3 model, 4 audio, 5 computing or memory,
 130 interrupted (what was decoded is written).)";
 
-Status check(const TranscribeArgs& args, const Switches& on) {
-    auto fault = [](const char* what) -> Error {
-        return {Code::invalid_argument, fmt::format("{}; see 'transcribe --help'", what)};
-    };
-    if (on.progress && on.no_progress) {
-        return fault("--progress and --no-progress exclude each other");
+void add_inputs(ArgParser& parser, TranscribeArgs& args) {
+    parser.files("AUDIO", args.files,
+                 "files to transcribe, or folders: their audio and video\n"
+                 "files, also of subfolders; '-' is standard input");
+    parser.group("Input");
+    parser.name("--files-from", "LIST", args.files_from,
+                "a file that names more AUDIO, one a line or with a zero\n"
+                "byte after each; '-' is standard input");
+}
+
+Status check_inputs(const ArgParser& parser, const TranscribeArgs& args) {
+    if (args.files.empty() && args.files_from.empty()) {
+        return parser.fault("no audio file is given");
     }
-    if (std::count(args.files.begin(), args.files.end(), "-") > 1) {
-        return fault("standard input ('-') can be read only once");
-    }
-    if (!args.output_dir.empty()) return {};
-    if (args.formats.size() > 1) return fault("several formats need a folder: -o DIR");
-    const bool joins = args.formats.empty() || args.formats[0]->streams;
-    if (args.files.size() > 1 && !joins) {
-        return fault("several files in one output of this format cannot be read: use -o DIR");
+    const auto n_stdin = std::count(args.files.begin(), args.files.end(), "-");
+    if (n_stdin + (args.files_from == "-") > 1) {
+        return parser.fault("standard input ('-') can be read only once");
     }
     return {};
 }
@@ -183,7 +84,7 @@ Expected<TranscribeArgs> parse_transcribe(const std::vector<std::string>& words)
     TranscribeArgs args;
     Switches on;
     ArgParser parser("transcribe", "Speech to text: transcribes audio and video files.");
-    parser.files("AUDIO", args.files, "files to transcribe; '-' is standard input");
+    add_inputs(parser, args);
     add_speech(parser, args, on);
     add_output(parser, args, on);
     add_model(parser, args.model, args.open, args.session);
@@ -196,13 +97,13 @@ Expected<TranscribeArgs> parse_transcribe(const std::vector<std::string>& words)
     TRY_SET(args.show, parser.parse(words));
     if (!args.show.empty()) return args;
 
-    TRY(check(args, on));
+    TRY(check_inputs(parser, args));
+    TRY(check_speech(parser, args));
+    TRY(check_output(parser, args, on));
+    TRY(check_decoding(parser, args.options, on));
     if (on.translate) args.options.task = Task::translate;
     if (on.without_timestamps) args.options.timestamps = false;
-    args.show_times = !on.no_times && args.options.timestamps;
-    if (on.progress) args.progress = ShowProgress::always;
-    if (on.no_progress) args.progress = ShowProgress::never;
-    if (!args.output_dir.empty() && args.formats.empty()) set_formats("all", args.formats);
+    settle_output(args, on);
     return args;
 }
 

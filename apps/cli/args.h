@@ -28,17 +28,21 @@ enum class ShowProgress { on_terminal, always, never };
 struct TranscribeArgs {
     std::string show;
     std::vector<std::string> files;
+    std::string files_from;  // a list of more; empty: none
     std::string model;
     OpenOptions open;
     SessionOptions session;
     Options options;
     Clip clip;
     std::vector<const Writer*> formats;  // empty: lines as they are decoded
+    Layout layout;                       // of srt and vtt
     std::string output_dir;              // empty: standard output
-    bool show_times = true;              // in front of the lines
+    bool skip_existing = false;
+    bool show_times = true;  // in front of the lines
     bool quiet = false;
     bool verbose = false;
     ShowProgress progress = ShowProgress::on_terminal;
+    std::vector<std::string> warnings;  // about options, for the start of the run
 };
 
 struct BenchArgs {

@@ -2,30 +2,17 @@
 // document a recording.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "asr/types.h"
 #include "cli/args.h"
 #include "cli/console.h"
+#include "cli/jobs.h"
 
 namespace transcribe::cli {
 
-struct Job {
-    std::string input;  // as the user gave it
-    std::string stem;   // DIR/NAME of its output files; empty without -o
-};
-
-// The jobs of all inputs; makes the folder. Errors, before any work: invalid_argument, where two
-// inputs would write the same file, one would overwrite an input, or the folder cannot be.
-Expected<std::vector<Job>> plan(const TranscribeArgs& args);
-
-// Faults of a job that can be told without decoding. Errors: io (an output's name is too long).
-Status check_outputs(const Job& job, const TranscribeArgs& args);
-
 class Delivery {
   public:
-    Delivery(const TranscribeArgs& args, Console& console) : args_(args), console_(console) {}
+    Delivery(const TranscribeArgs& args, Console& console, size_t n_jobs)
+        : args_(args), console_(console), n_jobs_(n_jobs) {}
 
     // Does it print segments as they are decoded?
     bool is_live() const;
@@ -41,6 +28,7 @@ class Delivery {
 
     const TranscribeArgs& args_;
     Console& console_;
+    const size_t n_jobs_;
 };
 
 }  // namespace transcribe::cli

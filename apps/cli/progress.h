@@ -28,7 +28,9 @@ class Progress {
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
+    bool is_shown() const { return kind_ != Kind::none; }
     void start(const std::string& label, Unit unit);
+    void label(const std::string& label) { state_.label = label; }  // of the same work
     void update(double done, double total);
     void clear();  // so that other text may be printed; the next update draws again
 

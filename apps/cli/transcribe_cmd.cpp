@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <set>
+#include <optional>
 
 #include "audio/decode.h"
 #include "cli/clip.h"
@@ -13,6 +13,7 @@
 #include "cli/interrupt.h"
 #include "cli/model.h"
 #include "cli/system.h"
+#include "cli/tally.h"
 
 namespace transcribe::cli {
 
@@ -30,42 +31,88 @@ Progress::Kind progress_kind(const TranscribeArgs& args) {
     return args.progress == ShowProgress::always ? Progress::Kind::lines : Progress::Kind::none;
 }
 
+// Seconds of the part that will be read, by the header: 0 where it does not say, and for what can
+// be read only once; nothing for what cannot be opened.
+std::optional<double> expected_s(const Job& job, const Clip& clip) {
+    std::error_code ignored;
+    if (job.fault) return std::nullopt;
+    if (!std::filesystem::is_regular_file(job.input, ignored)) return 0;
+    const auto file = AudioFile::open(job.input);
+    if (!file) return std::nullopt;
+    const double left_s = std::max((*file)->duration_hint() - clip.offset_s, 0.0);
+    return clip.duration_s > 0 ? std::min(left_s, clip.duration_s) : left_s;
+}
+
 // One recording that could be opened.
 struct Recording {
     const Job* job;
     std::unique_ptr<AudioFile> file;
     std::unique_ptr<ClipSource> clip;
-    double done_s = 0, total_s = 0;
 };
 
 class Run {
   public:
-    Run(const TranscribeArgs& args, Console& console, Session& session)
-        : args_(args), console_(console), session_(session), delivery_(args, console) {}
+    Run(const TranscribeArgs& args, Console& console, Session& session,
+        const std::vector<Job>& jobs)
+        : args_(args),
+          console_(console),
+          session_(session),
+          jobs_(jobs),
+          delivery_(args, console, jobs.size()),
+          tally_(jobs.size()) {}
 
-    ExitCode operator()(const std::vector<Job>& jobs) {
+    ExitCode operator()() {
+        const std::vector<const Job*> left = not_skipped();
+        if (left.size() > 1 && console_.progress().is_shown()) expect(left);
+        console_.progress().start("", Unit::seconds);
         const auto n_group = static_cast<size_t>(args_.session.batch_size);
-        for (size_t at = 0; at < jobs.size() && !stopped(); at += n_group) {
-            const size_t n = std::min(n_group, jobs.size() - at);
-            group(std::span(jobs).subspan(at, n), jobs.size());
+        for (size_t at = 0; at < left.size() && !stopped(); at += n_group) {
+            group(std::span(left).subspan(at, std::min(n_group, left.size() - at)));
         }
         console_.progress().clear();
-        if (interrupted()) console_.warning("", "interrupted; this is what was decoded so far");
-        return code();
+        sum_up();
+        if (interrupted()) return exit_interrupted;
+        return console_.broken() ? console_.broken_code() : tally_.code();
     }
 
   private:
     bool stopped() const { return interrupted() || console_.broken(); }
+    size_t index_of(const Job& job) const { return static_cast<size_t>(&job - jobs_.data()); }
 
-    ExitCode code() const {
-        if (interrupted()) return exit_interrupted;
-        if (console_.broken()) return console_.broken_code();
-        if (faults_.empty()) return exit_done;
-        return n_done_ > 0 || faults_.size() > 1 ? exit_some_failed : *faults_.begin();
+    std::vector<const Job*> not_skipped() {
+        std::vector<const Job*> left;
+        for (const Job& job : jobs_) {
+            if (args_.skip_existing && is_done(job, args_)) {
+                tally_.skip(index_of(job));
+            } else {
+                left.push_back(&job);
+            }
+        }
+        return left;
+    }
+
+    // Asks the headers for the length of every recording, for the progress of the whole run.
+    void expect(const std::vector<const Job*>& jobs) {
+        constexpr size_t n_asked_max = 2000;  // more take too long
+        if (jobs.size() > n_asked_max) return;
+        for (const Job* job : jobs) tally_.expect(index_of(*job), expected_s(*job, args_.clip));
+    }
+
+    void sum_up() {
+        if (interrupted()) {
+            const std::string count = jobs_.size() > 1 ? fmt::format("{} of {} inputs are done",
+                                                                     tally_.n_done(), jobs_.size())
+                                                       : "this is what was decoded so far";
+            console_.warning("", "interrupted; " + count);
+        }
+        if (const std::string skips = tally_.skips(); !skips.empty()) console_.note(skips);
+        if (const std::string failures = tally_.failures(); !failures.empty()) {
+            console_.error("", failures);
+        }
     }
 
     void fail(const Job& job, const Error& error, ExitCode of_subject) {
-        faults_.insert(exit_code(error, of_subject));
+        tally_.fail(index_of(job), job.input, exit_code(error, of_subject));
         delivery_.failed(job, error);
     }
 
@@ -75,27 +122,33 @@ class Run {
         return Recording{.job = &job, .file = std::move(file), .clip = std::move(clip)};
     }
 
-    void group(std::span<const Job> jobs, size_t n_jobs) {
+    void group(std::span<const Job* const> jobs) {
         std::vector<Recording> recordings;
-        for (const Job& job : jobs) {
-            if (Status names = check_outputs(job, args_); !names) {
-                fail(job, names.error(), exit_some_failed);
+        for (const Job* job : jobs) {
+            if (Status ready = check_job(*job, args_); !ready) {
+                fail(*job, ready.error(), exit_some_failed);
                 continue;
             }
-            auto recording = open(job);
+            auto recording = open(*job);
             if (recording) {
                 recordings.push_back(*std::move(recording));
             } else {
-                fail(job, recording.error(), exit_audio);
+                fail(*job, recording.error(), exit_audio);
             }
         }
         if (recordings.empty()) return;
-        if (n_jobs > 1) {
+        if (jobs_.size() > 1) {
             for (const Recording& each : recordings) console_.note(each.job->input + ":");
         }
-        const auto name = std::filesystem::path(recordings[0].job->input).filename();
-        console_.progress().start(name.string(), Unit::seconds);
+        console_.progress().label(label(*recordings[0].job));
         decode(recordings);
+    }
+
+    // "3 of 12: talk.wav"
+    std::string label(const Job& job) const {
+        const std::string name = std::filesystem::path(job.input).filename().string();
+        if (jobs_.size() == 1) return name;
+        return fmt::format("{} of {}: {}", index_of(job) + 1, jobs_.size(), name);
     }
 
     void decode(std::vector<Recording>& recordings) {
@@ -119,25 +172,14 @@ class Run {
     Options options_for(std::vector<Recording>& recordings) {
         Options options = args_.options;
         options.on_progress = [this, &recordings](int index, double done_s, double total_s) {
-            recordings[static_cast<size_t>(index)].done_s = done_s;
-            recordings[static_cast<size_t>(index)].total_s = total_s;
-            show_progress(recordings);
+            const Job& job = *recordings[static_cast<size_t>(index)].job;
+            tally_.progress(index_of(job), done_s, total_s);
+            console_.progress().update(tally_.done_s(), tally_.total_s());
         };
         options.on_segment = [this, &recordings](int index, const Segment& segment) {
             if (delivery_.is_live()) live(*recordings[static_cast<size_t>(index)].job, segment);
         };
         return options;
-    }
-
-    void show_progress(const std::vector<Recording>& recordings) {
-        double done_s = 0, total_s = 0;
-        bool all_known = true;
-        for (const Recording& each : recordings) {
-            done_s += each.done_s;
-            total_s += each.total_s;
-            all_known = all_known && each.total_s > 0;
-        }
-        console_.progress().update(done_s, all_known ? total_s : 0);
     }
 
     void live(const Job& job, Segment segment) {
@@ -160,7 +202,7 @@ class Run {
         shift(transcript, args_.clip);
         const Status delivered = delivery_.finish(job, transcript);
         if (!delivered) return fail(job, delivered.error(), exit_some_failed);
-        n_done_++;
+        if (transcript.outcome == Outcome::complete) tally_.done(index_of(job));
         console_.detail(fmt::format("language {} ({:.0f}%), {:.2f} s of sound", transcript.language,
                                     transcript.language_probability * 100,
                                     transcript.duration_s - args_.clip.offset_s));
@@ -169,15 +211,16 @@ class Run {
     const TranscribeArgs& args_;
     Console& console_;
     Session& session_;
+    const std::vector<Job>& jobs_;
     Delivery delivery_;
-    std::set<ExitCode> faults_;
-    int n_done_ = 0;
+    Tally tally_;
 };
 
 }  // namespace
 
 int run_transcribe(const TranscribeArgs& args) {
     Console console(talk(args), progress_kind(args));
+    for (const std::string& sentence : args.warnings) console.warning("", sentence);
     const auto jobs = plan(args);
     if (!jobs) return fail(console, jobs.error(), exit_usage);
     auto machine = open_machine({args.model, args.open, args.session}, console);
@@ -185,7 +228,7 @@ int run_transcribe(const TranscribeArgs& args) {
     if (const auto language = machine->session->check(args.options); !language) {
         return fail(console, language.error(), exit_usage);
     }
-    return Run(args, console, *machine->session)(*jobs);
+    return Run(args, console, *machine->session, *jobs)();
 }
 
 }  // namespace transcribe::cli

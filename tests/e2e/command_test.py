@@ -115,21 +115,6 @@ class Command(Test):
         self.assertFalse(events[-1]["complete"])
         self.assertEqual({x["event"] for x in events[:-1]}, {"segment"})
 
-    def test_ctrl_c_writes_whole_files(self):
-        out = self.folder / "interrupted"
-        command = [BIN, *with_model(), "--progress", "-f", "json", "-o", str(out),
-                   self.long_recording()]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        process.stderr.readline()  # the first line of progress: it is at work
-        time.sleep(4)
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 130)
-        self.assertEqual([x.name for x in out.iterdir()], ["long.json"])
-        value = strict_json((out / "long.json").read_bytes())
-        self.assertGreater(len(value["segments"]), 0)
-        self.assertLess(value["segments"][-1]["end"], 600)
-
     def test_offset_and_duration(self):
         result = self.transcribe("--offset", "5", "--duration", "3.5", "-f", "json", str(SAMPLE))
         value = strict_json(result.out)

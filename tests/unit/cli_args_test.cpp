@@ -5,6 +5,7 @@
 
 #include "cli/args.h"
 #include "cli/clip.h"
+#include "cli/jobs.h"
 #include "cli/progress.h"
 
 namespace transcribe::cli {
@@ -54,9 +55,11 @@ TEST(Args, WhatIsMissingOrUnknownIsNamed) {
 
 TEST(Args, SeveralResultsInOneStreamMustBeReadable) {
     expect_fault({"-f", "srt,json", "a.wav"}, "-o DIR");
-    expect_fault({"-f", "srt", "a.wav", "b.wav"}, "-o DIR");
-    EXPECT_EQ(fault({"-f", "jsonl", "a.wav", "b.wav"}), "accepted");
-    EXPECT_EQ(fault({"-f", "srt", "-o", "out", "a.wav", "b.wav"}), "accepted");
+    const auto two = plan(*parse_transcribe({"-f", "srt", "a.wav", "b.wav"}));
+    ASSERT_FALSE(two);
+    EXPECT_NE(two.error().what.find("-o DIR"), std::string::npos) << two.error().what;
+    EXPECT_TRUE(plan(*parse_transcribe({"-f", "srt", "a.wav"})));
+    EXPECT_TRUE(plan(*parse_transcribe({"-f", "jsonl", "a.wav", "b.wav"})));
 }
 
 TEST(Args, TheSpellingsOfTheWhisperCommand) {
@@ -99,6 +102,86 @@ TEST(Args, HelpNamesEveryFormatAndShowsExamples) {
     EXPECT_NE(help.find("Examples:"), std::string::npos);
     EXPECT_NE(parse_transcribe({"--version"})->show.find("ggml"), std::string::npos);
     EXPECT_NE(parse_bench({"-h"})->show.find("--runs"), std::string::npos);
+}
+
+TEST(Args, SearchHasTheLimitsOfTheWhisperCommand) {
+    const auto args = parse_transcribe({"--beam_size", "5", "--patience", "1.5", "--best_of", "3",
+                                        "--length_penalty", "0.5", "--max-tokens", "64", "a.wav"});
+    ASSERT_TRUE(args) << args.error().what;
+    EXPECT_EQ(args->options.beam_size, 5);
+    EXPECT_FLOAT_EQ(args->options.patience, 1.5f);
+    EXPECT_EQ(args->options.best_of, 3);
+    EXPECT_FLOAT_EQ(*args->options.length_penalty, 0.5f);
+    EXPECT_EQ(args->options.max_tokens, 64);
+    const auto none = parse_transcribe({"--beam-size", "None", "--best-of", "None", "--patience",
+                                        "None", "--length-penalty", "None", "a.wav"});
+    ASSERT_TRUE(none) << none.error().what;
+    EXPECT_EQ(none->options.beam_size, 0);
+    EXPECT_EQ(none->options.best_of, 1);
+    EXPECT_FALSE(none->options.length_penalty);
+    for (const char* value : {"0", "17", "-1", "x", "2.5"}) {
+        expect_fault({"--beam-size", value, "a.wav"}, "from 1 to 16");
+        expect_fault({"--best-of", value, "a.wav"}, "from 1 to 16");
+    }
+    expect_fault({"--patience", "0", "--beam-size", "5", "a.wav"}, "above 0");
+    expect_fault({"--patience", "2", "a.wav"}, "needs --beam-size");
+    expect_fault({"--patience", "0.1", "--beam-size", "2", "a.wav"}, "no text at all");
+    expect_fault({"--length-penalty", "1.5", "a.wav"}, "from 0 to 1");
+}
+
+TEST(Args, TokensToSuppress) {
+    const auto tokens = [](const char* list) {
+        return parse_transcribe({"--suppress-tokens", list, "a.wav"})->options.suppress_tokens;
+    };
+    EXPECT_FALSE(parse_transcribe({"a.wav"})->options.suppress_tokens);
+    EXPECT_EQ(tokens("-1,50257"), (std::vector<int>{-1, 50257}));
+    EXPECT_EQ(tokens(""), std::vector<int>{});
+    for (const char* value : {"-2", "1,", "a", "1.5", "1;2", "99999999999"}) {
+        expect_fault({"--suppress-tokens", value, "a.wav"}, "token ids");
+    }
+}
+
+TEST(Args, ClipsArePairsOfSecondsThatGrow) {
+    const auto clips =
+        parse_transcribe({"--clip_timestamps", "0,5,10.5,20,30", "a"})->options.clips;
+    ASSERT_EQ(clips.size(), 3u);
+    EXPECT_EQ(clips[0].t0_ms, 0);
+    EXPECT_EQ(clips[0].t1_ms, 5000);
+    EXPECT_EQ(clips[1].t0_ms, 10500);
+    EXPECT_EQ(clips[2].t0_ms, 30000);
+    EXPECT_EQ(clips[2].t1_ms, std::numeric_limits<i64>::max());
+    EXPECT_TRUE(parse_transcribe({"--clip-timestamps", "0", "a"})->options.clips.empty());
+    for (const char* value : {"", "5,5", "5,4", "0,5,4,6", "-1", "a", "1,,2", "1e9"}) {
+        expect_fault({"--clip-timestamps", value, "a.wav"}, "start,end");
+    }
+    expect_fault({"--clip-timestamps", "1,2", "--offset", "3", "a.wav"}, "excludes");
+}
+
+TEST(Args, OptionsThatContradictEachOther) {
+    expect_fault({"--detect-language-per-window", "-l", "de", "a.wav"}, "--language de");
+    expect_fault({"--carry-initial-prompt", "True", "a.wav"}, "--initial-prompt");
+    expect_fault({"--skip-existing", "a.wav"}, "-o DIR");
+    expect_fault({"--files-from", "-", "-"}, "standard input");
+}
+
+TEST(Args, SubtitleOptions) {
+    const auto args = parse_transcribe({"--max_line_width", "42", "--max_line_count", "2",
+                                        "--highlight_words", "True", "-f", "srt", "a.wav"});
+    ASSERT_TRUE(args) << args.error().what;
+    EXPECT_EQ(args->layout.max_line_width, 42);
+    EXPECT_EQ(args->layout.max_line_count, 2);
+    EXPECT_TRUE(args->layout.highlight_words);
+    EXPECT_TRUE(args->warnings.empty());
+    EXPECT_TRUE(args->options.word_timestamps);
+    EXPECT_FALSE(parse_transcribe({"-f", "srt", "a.wav"})->options.word_timestamps);
+    EXPECT_FALSE(parse_transcribe({"--max-line-width", "None", "a.wav"})->layout.asked());
+    expect_fault({"--max-words-per-line", "0", "a.wav"}, "from 1 to 1000");
+    const auto warnings = [](const Words& words) { return parse_transcribe(words)->warnings; };
+    EXPECT_EQ(warnings({"--max-line-count", "2", "-f", "srt", "a.wav"}).size(), 1u);
+    EXPECT_EQ(warnings({"--max-line-width", "9", "--max-words-per-line", "2", "-f", "vtt", "a.wav"})
+                  .size(),
+              1u);
+    EXPECT_EQ(warnings({"--max-line-width", "9", "a.wav"}).size(), 1u);
 }
 
 TEST(Args, OtherCommands) {
