@@ -156,7 +156,7 @@ void scores_of(const Attention& a, const Run& run) {
                 const float* q = a.q + query_at(a, {run.batch, h}, t);
                 V sum = hn::Zero(d);
                 for (size_t c = 0; c < a.d_head; c += n_lanes) {
-                    sum = hn::MulAdd(wide(key + c), hn::LoadU(d, q + c), sum);
+                    sum = hn::MulAdd(wide_from_stream(key + c), hn::LoadU(d, q + c), sum);
                 }
                 run.of(a, h, t)[s] = hn::GetLane(hn::SumOfLanes(d, sum));
             }
@@ -181,7 +181,8 @@ void values_of(const Attention& a, const Run& run) {
                 if (weight == 0) continue;
                 float* out = a.out + query_at(a, {run.batch, h}, t);
                 for (size_t c = 0; c < a.d_head; c += n_lanes) {
-                    V sum = hn::MulAdd(hn::Set(d, weight), wide(value + c), hn::LoadU(d, out + c));
+                    V sum = hn::MulAdd(hn::Set(d, weight), wide_from_stream(value + c),
+                                       hn::LoadU(d, out + c));
                     hn::StoreU(sum, d, out + c);
                 }
             }

@@ -36,7 +36,7 @@ HWY_INLINE void dots(const T* w, const float* x, size_t x_stride, size_t n_in, f
     size_t i = 0;
     for (; i + n_sums * n_lanes <= n_in; i += n_sums * n_lanes) {
         HWY_UNROLL(4) for (size_t s = 0; s < n_sums; s++) {
-            V weight = wide(w + i + s * n_lanes);
+            V weight = wide_from_stream(w + i + s * n_lanes);
             HWY_UNROLL(8) for (size_t r = 0; r < R; r++) {
                 V value = hn::LoadU(d, x + r * x_stride + i + s * n_lanes);
                 sums[r][s] = hn::MulAdd(weight, value, sums[r][s]);

@@ -76,6 +76,7 @@ struct WhisperWorker::Run {
     Status find_language(int seat, Passage& passage);
     Status accept(int seat);
     void deliver(LongForm& form);
+    Timings timings() const;  // up to now
     SearchSpec spec(const Seat& seat, float temperature) const;
     std::vector<WindowText> texts(const Seat& seat, const Search& search, float temperature) const;
 
@@ -88,15 +89,15 @@ struct WhisperWorker::Run {
     std::vector<Seat> seats_;
     std::vector<float> mel_, language_mel_;  // [n_mels, n_frames]
     std::span<Transcript> out_;
+    double total_ms_ = 0;
+    Stopwatch watch_{total_ms_};
 };
 
 Status WhisperWorker::run(std::span<const Recording> recordings, const Options& options,
                           std::span<Transcript> out) {
     decoder_->timings = {};
-    Stopwatch watch(decoder_->timings.total);
     Run run(*this, recordings, options, out);
     Status status = run.decode();
-    decoder_->timings.total = watch.elapsed_ms();
     run.finish(status);
     return status;
 }
@@ -231,16 +232,22 @@ Status WhisperWorker::Run::accept(int i) {
 void WhisperWorker::Run::deliver(LongForm& form) {
     for (size_t i = 0; i < forms_.size(); i++) {
         if (forms_[i].get() != &form) continue;
-        out_[i] = form.take(decoder_.timings);
+        out_[i] = form.take(timings());
         forms_[i].reset();
     }
+}
+
+Timings WhisperWorker::Run::timings() const {
+    Timings timings = decoder_.timings;
+    timings.total = watch_.elapsed_ms();
+    return timings;
 }
 
 void WhisperWorker::Run::finish(const Status& status) {
     for (size_t i = 0; i < forms_.size(); i++) {
         if (!forms_[i]) continue;
         if (!status) forms_[i]->interrupt(status.error());
-        out_[i] = forms_[i]->take(decoder_.timings);
+        out_[i] = forms_[i]->take(timings());
     }
 }
 
