@@ -1,19 +1,23 @@
 #!/usr/bin/env python3
-"""Makes the reference twin of Whisper: tests/twins/data/whisper (what is in it: the README there).
+"""Makes the reference twins of Whisper in tests/twins/data (what is in them: the README there).
 
     python3 -m venv VENV && VENV/bin/pip install openai-whisper==20250625 safetensors transformers
-    VENV/bin/python tools/make_whisper_twin.py            # writes over the committed files
+    VENV/bin/python tools/make_whisper_twin.py [NAME]     # writes over the committed files
 
-A random model that is tiny in every size, in the layout that Hugging Face gives Whisper, and what
-the original implementation computes with it in fp32 on the CPU. What bites:
+Random models that are tiny in every size, in the layout that Hugging Face gives Whisper, and what
+the original implementation computes with them in fp32 on the CPU. `whisper` is like the models up
+to large-v2; `whisper-v3` is like a distilled large-v3: 128 mels, 100 languages, fewer layers in the
+decoder than in the encoder. What bites:
   - it counts its limit of 1.00 s for the first timestamp in steps of 30 s / n_audio_ctx; the option
     is scaled here so that it means 50 steps of 0.02 s, as in a real model;
   - an arg-max that rounding could turn would make the twin worthless: NOISE on the logits must not
-    change a token. SEED was searched for that, and for outputs with text and several timestamps.
+    change a token. Seeds were searched for that, and for outputs with text and several timestamps.
 """
 import json
 import math
+import sys
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,15 +28,32 @@ import whisper.decoding
 from safetensors.torch import save_file
 from whisper.decoding import DecodingOptions, DecodingTask, detect_language
 from whisper.model import ModelDimensions, Whisper
-from whisper.tokenizer import Tokenizer
+from whisper.tokenizer import LANGUAGES, Tokenizer
 
 import whisper_reference as reference
 
-OUT = Path(__file__).resolve().parents[1] / "tests/twins/data/whisper"
-SEED, NOISE = 399, 0.003
-N_MELS, D, N_HEADS, N_LAYERS, N_AUDIO_CTX, N_TEXT_CTX = 80, 16, 2, 2, 60, 64
-N_MERGES, N_CONTENT_FRAMES = 48, 80
-LANGUAGES = ["en", "zh", "de"]
+DATA = Path(__file__).resolve().parents[1] / "tests/twins/data"
+NOISE, D, N_HEADS, N_TEXT_CTX, N_MERGES = 0.003, 16, 2, 64, 48
+
+
+@dataclass
+class Twin:
+    name: str
+    seed: int
+    n_mels: int
+    n_audio_layer: int
+    n_text_layer: int
+    n_audio_ctx: int
+    n_content_frames: int
+    languages: list
+
+    @property
+    def out(self):
+        return DATA / self.name
+
+
+TWINS = [Twin("whisper", 399, 80, 2, 2, 60, 80, ["en", "zh", "de"]),
+         Twin("whisper-v3", 20, 128, 3, 1, 32, 40, list(LANGUAGES))]
 SPLIT = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 TEXT = """The quick brown fox jumps over the lazy dog, and the dog answers nothing at all. What they
 said there was heard again and again; then the others went on with their work in the winter rain."""
@@ -63,16 +84,18 @@ def train_merges(text, n_merges):
 
 
 class Vocabulary:
-    def __init__(self):
+    def __init__(self, twin):
+        self.n_languages = len(twin.languages)
         self.letters = byte_alphabet()
         self.merges = train_merges(TEXT, N_MERGES)
         pieces = [bytes([b]) for b in self.letters] + [a + b for a, b in self.merges]
         self.ranks = {piece: i for i, piece in enumerate(pieces)}
         assert len(self.ranks) == 256 + N_MERGES
-        names = ["<|endoftext|>", "<|startoftranscript|>", *(f"<|{code}|>" for code in LANGUAGES),
+        names = ["<|endoftext|>", "<|startoftranscript|>",
+                 *(f"<|{code}|>" for code in twin.languages),
                  "<|translate|>", "<|transcribe|>", "<|startoflm|>", "<|startofprev|>",
                  "<|nospeech|>", "<|notimestamps|>",
-                 *(f"<|{0.02 * i:.2f}|>" for i in range(N_AUDIO_CTX + 1))]
+                 *(f"<|{0.02 * i:.2f}|>" for i in range(twin.n_audio_ctx + 1))]
         self.special = {name: len(self.ranks) + i for i, name in enumerate(names)}
         self.size = len(self.ranks) + len(self.special)
 
@@ -82,7 +105,7 @@ class Vocabulary:
     def tokenizer(self, language, task):
         encoding = tiktoken.Encoding("twin", pat_str=SPLIT, mergeable_ranks=self.ranks,
                                      special_tokens=self.special, explicit_n_vocab=self.size)
-        return Tokenizer(encoding, len(LANGUAGES), language, task)
+        return Tokenizer(encoding, self.n_languages, language, task)
 
     def json(self):
         byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True,
@@ -100,11 +123,11 @@ class Vocabulary:
                       "merges": [f"{self.spelled(a)} {self.spelled(b)}" for a, b in self.merges]}}
 
 
-def make_model(vocabulary):
+def make_model(twin, vocabulary):
     """Normal weights, wide enough that each part matters."""
-    model = Whisper(ModelDimensions(N_MELS, N_AUDIO_CTX, D, N_HEADS, N_LAYERS, vocabulary.size,
-                                    N_TEXT_CTX, D, N_HEADS, N_LAYERS))
-    random = torch.Generator().manual_seed(SEED)
+    model = Whisper(ModelDimensions(twin.n_mels, twin.n_audio_ctx, D, N_HEADS, twin.n_audio_layer,
+                                    vocabulary.size, N_TEXT_CTX, D, N_HEADS, twin.n_text_layer))
+    random = torch.Generator().manual_seed(twin.seed)
     state = model.state_dict()
     for name in sorted(state):
         shape = state[name].shape
@@ -128,16 +151,17 @@ def make_model(vocabulary):
     return model.eval()
 
 
-def hf_names():
+def hf_names(twin):
     """openai-whisper's names by Hugging Face's: the map of the reading side, turned round."""
     from transformers import WhisperConfig, WhisperForConditionalGeneration
-    config = WhisperConfig(d_model=D, encoder_layers=N_LAYERS, decoder_layers=N_LAYERS,
+    config = WhisperConfig(d_model=D, encoder_layers=twin.n_audio_layer,
+                           decoder_layers=twin.n_text_layer,
                            encoder_attention_heads=N_HEADS, decoder_attention_heads=N_HEADS)
     names = WhisperForConditionalGeneration(config).state_dict()
     return {reference.openai_name(n): n for n in names if n != "proj_out.weight"}
 
 
-def configs(v):
+def configs(twin, v):
     special, eot = v.special, v.special["<|endoftext|>"]
     blank = v.ranks[b" "]
     control = [special[f"<|{n}|>"] for n in ("startoftranscript", "translate", "transcribe",
@@ -148,20 +172,21 @@ def configs(v):
               "begin_suppress_tokens": [blank, eot], "suppress_tokens": symbols + control}
     model = {"architectures": ["WhisperForConditionalGeneration"], "model_type": "whisper",
              "torch_dtype": "float32", "activation_function": "gelu", "d_model": D,
-             "num_mel_bins": N_MELS, "vocab_size": v.size, "num_hidden_layers": N_LAYERS,
-             "max_source_positions": N_AUDIO_CTX, "max_target_positions": N_TEXT_CTX,
+             "num_mel_bins": twin.n_mels, "vocab_size": v.size,
+             "num_hidden_layers": twin.n_audio_layer,
+             "max_source_positions": twin.n_audio_ctx, "max_target_positions": N_TEXT_CTX,
              "scale_embedding": False, "tie_word_embeddings": True, "is_encoder_decoder": True}
-    for side in ("encoder", "decoder"):
-        model |= {f"{side}_layers": N_LAYERS, f"{side}_attention_heads": N_HEADS,
+    for side, n_layers in (("encoder", twin.n_audio_layer), ("decoder", twin.n_text_layer)):
+        model |= {f"{side}_layers": n_layers, f"{side}_attention_heads": N_HEADS,
                   f"{side}_ffn_dim": 4 * D}
     generation = {"is_multilingual": True, "max_length": N_TEXT_CTX,
                   "max_initial_timestamp_index": 50, "return_timestamps": False,
                   "no_timestamps_token_id": special["<|notimestamps|>"],
                   "prev_sot_token_id": special["<|startofprev|>"],
-                  "lang_to_id": {f"<|{c}|>": special[f"<|{c}|>"] for c in LANGUAGES},
+                  "lang_to_id": {f"<|{c}|>": special[f"<|{c}|>"] for c in twin.languages},
                   "task_to_id": {t: special[f"<|{t}|>"] for t in ("transcribe", "translate")}}
-    n_frames = 2 * N_AUDIO_CTX
-    features = {"feature_extractor_type": "WhisperFeatureExtractor", "feature_size": N_MELS,
+    n_frames = 2 * twin.n_audio_ctx
+    features = {"feature_extractor_type": "WhisperFeatureExtractor", "feature_size": twin.n_mels,
                 "sampling_rate": 16000, "n_fft": 400, "hop_length": 160, "chunk_length": 30,
                 "n_samples": n_frames * 160, "nb_max_frames": n_frames, "padding_value": 0.0,
                 "padding_side": "right", "return_attention_mask": False}
@@ -172,7 +197,8 @@ def configs(v):
 def decode(model, audio, vocabulary, suppress, **options):
     """The reference's own decoding of one window."""
     options = DecodingOptions(fp16=False, temperature=0, suppress_tokens=list(suppress),
-                              max_initial_timestamp=50 * 30 / N_AUDIO_CTX, **options)
+                              max_initial_timestamp=50 * 30 / model.dims.n_audio_ctx,
+                              **options)
     whisper.decoding.get_tokenizer = (
         lambda *_, language, task, **__: vocabulary.tokenizer(language, task))
     task = DecodingTask(model, options)
@@ -191,22 +217,22 @@ def assert_clear(model, decode_ids):
         return logits + NOISE * (2 * torch.rand(logits.shape, generator=random) - 1)
 
     hook = model.decoder.register_forward_hook(shake)
-    assert all(decode_ids() == ids for _ in range(20)), "a choice is too close: another SEED"
+    assert all(decode_ids() == ids for _ in range(20)), "a choice is too close: another seed"
     hook.remove()
 
 
-def make_mel():
+def make_mel(twin):
     """Smooth bands that move, in the range that a normalized log mel has."""
-    t, f = np.arange(2 * N_AUDIO_CTX)[None], np.arange(N_MELS)[:, None]
+    t, f = np.arange(2 * twin.n_audio_ctx)[None], np.arange(twin.n_mels)[:, None]
     bands = np.sin(0.11 * t + 0.3 * f) * np.cos(0.05 * t - 0.17 * f) + 0.3 * np.sin(1.7 * t * f)
     mel = torch.from_numpy((0.2 + 0.6 * bands).astype(np.float32))
-    mel[:, N_CONTENT_FRAMES:] = 0  # after the end of the recording, as `transcribe` pads
+    mel[:, twin.n_content_frames:] = 0  # after the end of the recording, as `transcribe` pads
     return mel
 
 
 @torch.no_grad()
-def golden(model, vocabulary, suppress):
-    mel = make_mel()[None]
+def golden(twin, model, vocabulary, suppress):
+    mel = make_mel(twin)[None]
     tokenizer = vocabulary.tokenizer("en", "transcribe")
     prompt = list(tokenizer.sot_sequence_including_notimestamps)
     with reference.taps(model) as arrays:
@@ -228,45 +254,51 @@ def golden(model, vocabulary, suppress):
         "greedy_ts_context": run(language="de", prompt=context),
         "translate_nots": run(language="zh", task="translate", without_timestamps=True),
     }
-    arrays = {"mel": mel[0, :, :N_CONTENT_FRAMES],
+    arrays = {"mel": mel[0, :, :twin.n_content_frames],
               **{name: torch.from_numpy(value) for name, value in arrays.items()}}
     return arrays, facts
 
 
-def check_with_transformers(arrays, facts):
+def check_with_transformers(twin, arrays, facts):
     """The second implementation reads the files that were written and has to agree."""
     from transformers import WhisperForConditionalGeneration, WhisperTokenizerFast
-    model = WhisperForConditionalGeneration.from_pretrained(OUT).eval()
+    model = WhisperForConditionalGeneration.from_pretrained(twin.out).eval()
     with torch.no_grad():
-        logits = model(make_mel()[None],
+        logits = model(make_mel(twin)[None],
                        decoder_input_ids=torch.tensor([facts["prompt"]])).logits[0]
     nmse = ((logits - arrays["dec.logits"]) ** 2).sum() / (logits ** 2).sum()
     assert nmse < 1e-10, nmse
     from tokenizers import Tokenizer as Fast
-    ids = Fast.from_file(str(OUT / "tokenizer.json")).encode(TEXT).ids
-    assert ids == Vocabulary().tokenizer("en", "transcribe").encode(TEXT)
+    ids = Fast.from_file(str(twin.out / "tokenizer.json")).encode(TEXT).ids
+    assert ids == Vocabulary(twin).tokenizer("en", "transcribe").encode(TEXT)
 
 
-def main():
-    torch.set_num_threads(1)  # sums in one order, whatever the machine
-    OUT.mkdir(parents=True, exist_ok=True)
-    vocabulary = Vocabulary()
-    model = make_model(vocabulary)
-    files = configs(vocabulary)
-    arrays, facts = golden(model, vocabulary, files["config"]["suppress_tokens"])
-    names = hf_names()
+def make(twin):
+    twin.out.mkdir(parents=True, exist_ok=True)
+    vocabulary = Vocabulary(twin)
+    model = make_model(twin, vocabulary)
+    files = configs(twin, vocabulary)
+    arrays, facts = golden(twin, model, vocabulary, files["config"]["suppress_tokens"])
+    names = hf_names(twin)
     weights = {names[k]: v.contiguous() for k, v in model.state_dict().items()}
-    save_file(weights, OUT / "model.safetensors", {"format": "pt"})
-    save_file({k: v.contiguous() for k, v in arrays.items()}, OUT / "golden.safetensors",
+    save_file(weights, twin.out / "model.safetensors", {"format": "pt"})
+    save_file({k: v.contiguous() for k, v in arrays.items()}, twin.out / "golden.safetensors",
               {"order": "slowest axis first", "about": "see README.md"})
     for name, value in (*files.items(), ("golden", facts)):
         indent = None if name == "tokenizer" else 1
         text = json.dumps(value, ensure_ascii=False, indent=indent)
-        (OUT / f"{name}.json").write_text(text + "\n")
-    check_with_transformers(arrays, facts)
-    for file in sorted(OUT.iterdir()):
+        (twin.out / f"{name}.json").write_text(text + "\n")
+    check_with_transformers(twin, arrays, facts)
+    for file in sorted(twin.out.iterdir()):
         print(f"{file.stat().st_size:8} {file.name}")
     print(json.dumps(facts, indent=1))
+
+
+def main():
+    torch.set_num_threads(1)  # sums in one order, whatever the machine
+    for twin in TWINS:
+        if sys.argv[1:] in ([], [twin.name]):
+            make(twin)
 
 
 if __name__ == "__main__":

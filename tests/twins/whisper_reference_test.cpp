@@ -1,4 +1,4 @@
-// The reference twin: a tiny random Whisper whose numbers openai-whisper computed (data/README.md),
+// The reference twins: tiny random Whispers whose numbers openai-whisper computed (data/README.md),
 // through the real converter and loader.
 #include <fstream>
 
@@ -13,8 +13,6 @@ namespace transcribe::test {
 
 namespace {
 
-const std::string data_dir = std::string(TESTS_DIR) + "/twins/data/whisper";
-
 // Row-major [rows, columns] to what we feed: columns become rows.
 std::vector<float> transposed(const std::vector<float>& x, size_t n_rows, size_t n_columns) {
     std::vector<float> out(x.size());
@@ -24,38 +22,50 @@ std::vector<float> transposed(const std::vector<float>& x, size_t n_rows, size_t
     return out;
 }
 
-class WhisperReference : public ::testing::Test {
+// The parameter is the twin's folder.
+class WhisperReference : public ::testing::TestWithParam<const char*> {
   protected:
-    static void SetUpTestSuite() {
-        std::string path = test::tmp_folder() + "/whisper_reference.gguf";
-        auto report = convert(data_dir, path, {});
+    void SetUp() override {
+        std::string data = std::string(TESTS_DIR) + "/twins/data/" + GetParam();
+        std::string path = test::tmp_folder() + "/" + GetParam() + ".gguf";
+        auto report = convert(data, path, {});
         ASSERT_TRUE(report) << report.error().what;
         model_ = load_whisper(path);
-        ASSERT_TRUE(read_safetensors(data_dir + "/golden.safetensors", arrays_));
-        std::ifstream(data_dir + "/golden.json") >> golden_;
+        ASSERT_TRUE(read_safetensors(data + "/golden.safetensors", arrays_));
+        std::ifstream(data + "/golden.json") >> golden_;
     }
-    static void TearDownTestSuite() { model_.reset(); }
 
-    static std::vector<float> array(const std::string& name) {
+    std::vector<float> array(const std::string& name) const {
         const SourceTensor& t = *arrays_.find(name);
         std::vector<float> out(static_cast<size_t>(t.n_elements()));
         t.read(0, out);
         return out;
     }
 
-    // The golden mel [80, 80] as a window [80 mels, 120 frames], zeros behind.
-    static std::vector<float> mel() {
-        std::vector<float> window = transposed(array("mel"), 80, 80);
-        window.resize(80 * 120, 0.0f);
+    // The golden mel [n_mels, frames with content] as a window of frames, zeros behind.
+    std::vector<float> mel() const {
+        const whisper::Config& c = model_->config();
+        auto n_mels = static_cast<size_t>(c.net.n_mels);
+        std::vector<float> golden = array("mel");
+        std::vector<float> window = transposed(golden, n_mels, golden.size() / n_mels);
+        window.resize(n_mels * static_cast<size_t>(c.n_frames()), 0.0f);
         return window;
     }
 
-    static whisper::Prompt prompt(const std::vector<int>& tokens) {
+    // The outputs of all blocks.
+    void expect_blocks(const char* side, int n, Recorder& recorder) const {
+        for (int i = 0; i < n; i++) {
+            std::string name = std::string(side) + ".block." + std::to_string(i) + ".out";
+            EXPECT_LE(nmse(recorder.taps[name], array(name)), nmse_f32_max) << name;
+        }
+    }
+
+    whisper::Prompt prompt(const std::vector<int>& tokens) const {
         auto sot = std::find(tokens.begin(), tokens.end(), model_->config().ids.sot);
         return {tokens, static_cast<int>(sot - tokens.begin())};
     }
 
-    static void expect_equal(const char* key, bool timestamps) {
+    void expect_equal(const char* key, bool timestamps) const {
         const auto& want = golden_[key];
         Bench bench(*model_, 1);
         ASSERT_TRUE(bench.decoder->encode(mel(), 0));
@@ -66,27 +76,26 @@ class WhisperReference : public ::testing::Test {
         EXPECT_NEAR(text.no_speech_prob, want["no_speech_prob"].get<float>(), 1e-5);
     }
 
-    static inline std::shared_ptr<const whisper::WhisperModel> model_;
-    static inline Checkpoint arrays_;
-    static inline nlohmann::json golden_;
+    std::shared_ptr<const whisper::WhisperModel> model_;
+    Checkpoint arrays_;
+    nlohmann::json golden_;
 };
 
-TEST_F(WhisperReference, EncoderTaps) {
+TEST_P(WhisperReference, EncoderTaps) {
     Bench bench(*model_, 1);
     Recorder recorder;
     bench.compute->observe(&recorder);
     ASSERT_TRUE(bench.decoder->encode(mel(), 0));
-    auto& taps = recorder.taps;
-    for (const char* name : {"enc.block.0.out", "enc.block.1.out", "enc.out"}) {
-        EXPECT_LE(nmse(taps[name], array(name)), nmse_f32_max) << name;
-    }
-    for (auto [name, n] : {std::pair{"enc.conv1.pre_gelu", 120}, {"enc.conv2.pre_gelu", 60}}) {
-        std::vector<float> want = transposed(array(name), 16, static_cast<size_t>(n));
-        EXPECT_LE(nmse(taps[name], want), nmse_f32_max) << name;
+    expect_blocks("enc", model_->config().net.enc.n_layers, recorder);
+    EXPECT_LE(nmse(recorder.taps["enc.out"], array("enc.out")), nmse_f32_max);
+    auto d = static_cast<size_t>(model_->config().net.enc.d);
+    for (const char* name : {"enc.conv1.pre_gelu", "enc.conv2.pre_gelu"}) {
+        std::vector<float> golden = array(name), want = transposed(golden, d, golden.size() / d);
+        EXPECT_LE(nmse(recorder.taps[name], want), nmse_f32_max) << name;
     }
 }
 
-TEST_F(WhisperReference, DecoderTaps) {
+TEST_P(WhisperReference, DecoderTaps) {
     Bench bench(*model_, 1);
     ASSERT_TRUE(bench.decoder->encode(mel(), 0));
     Recorder recorder;
@@ -100,30 +109,31 @@ TEST_F(WhisperReference, DecoderTaps) {
         size_t eot_;
     } rule(model_->config().ids.eot);
     bench.decode({prompt(golden_["prompt"])}, rule);
-    for (const char* name : {"dec.block.0.out", "dec.block.1.out"}) {
-        EXPECT_LE(nmse(recorder.taps[name], array(name)), nmse_f32_max) << name;
-    }
+    const whisper::NetConfig& c = model_->config().net;
+    expect_blocks("dec", c.dec.n_layers, recorder);
     // Two tokens are picked for the head: the last, and start-of-transcript, which is the first.
-    for (auto [name, n] : {std::pair{"dec.ln", 16}, {"dec.logits", 376}}) {
+    std::map<std::string, i64> sizes = {{"dec.ln", c.dec.d}, {"dec.logits", c.n_vocab}};
+    for (auto [name, n] : sizes) {
         std::vector<float> all = array(name), want(all.end() - n, all.end());
         want.insert(want.end(), all.begin(), all.begin() + n);
         EXPECT_LE(nmse(recorder.taps[name], want), nmse_f32_max) << name;
     }
 }
 
-TEST_F(WhisperReference, Languages) {
+TEST_P(WhisperReference, Languages) {
     Bench bench(*model_, 1);
     ASSERT_TRUE(bench.decoder->encode(mel(), 0));
     auto ours = bench.decoder->languages(0);
     ASSERT_TRUE(ours) << ours.error().what;
     const auto& want = golden_["language_probs"];
+    EXPECT_EQ(model_->config().languages.size(), want.size());
     for (size_t i = 0; i < model_->config().languages.size(); i++) {
         float p = want[model_->config().languages[i]].get<float>();
         EXPECT_NEAR(ours->at(i), p, 1e-5);
     }
 }
 
-TEST_F(WhisperReference, GreedyWithoutRules) {
+TEST_P(WhisperReference, GreedyWithoutRules) {
     class NoRule : public LogitRule {
         void apply(std::span<const int>, std::span<float>) const override {}
     } rule;
@@ -136,18 +146,23 @@ TEST_F(WhisperReference, GreedyWithoutRules) {
     EXPECT_EQ(ours, want);
 }
 
-TEST_F(WhisperReference, GreedyWithTimestamps) {
+TEST_P(WhisperReference, GreedyWithTimestamps) {
     expect_equal("greedy_ts", true);
 }
-TEST_F(WhisperReference, GreedyWithoutTimestamps) {
+TEST_P(WhisperReference, GreedyWithoutTimestamps) {
     expect_equal("greedy_nots", false);
 }
-TEST_F(WhisperReference, GreedyWithContext) {
+TEST_P(WhisperReference, GreedyWithContext) {
     expect_equal("greedy_ts_context", true);
 }
-TEST_F(WhisperReference, Translation) {
+TEST_P(WhisperReference, Translation) {
     expect_equal("translate_nots", false);
 }
+
+INSTANTIATE_TEST_SUITE_P(Twins, WhisperReference, ::testing::Values("whisper", "whisper-v3"),
+                         [](const auto& twin) {
+                             return std::string(twin.param) == "whisper" ? "V2" : "DistilledV3";
+                         });
 
 }  // namespace
 
