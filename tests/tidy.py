@@ -21,8 +21,9 @@ BELOW = {"base": ""}
 for _layer, _direct in {
         "audio": "base", "text": "base", "asr": "base", "tensor": "base", "kernels": "base",
         "decode": "asr", "output": "asr", "nn": "tensor kernels", "blocks": "nn",
-        "convert": "tensor", "hub": "convert",
-        "families": "audio text decode blocks", "engine": "families", "api": "engine"}.items():
+        "convert": "tensor asr text", "hub": "convert",
+        "families": "audio text decode blocks", "engine": "families convert",
+        "api": "engine"}.items():
     _all = [_direct, *(BELOW[d] for d in _direct.split())]
     BELOW[_layer] = " ".join(sorted(set(" ".join(_all).split())))
 GGML_LAYERS = ("src/tensor/", "src/nn/")

@@ -1,6 +1,7 @@
 """A Whisper GGUF as whisper.cpp's own .bin, for engines that read nothing else (bench_peers).
 
-    python gguf_to_whisper_bin.py IN.gguf OUT.bin      needs the package gguf; F32 and F16 tensors
+    python gguf_to_whisper_bin.py IN.gguf OUT.bin      needs the package gguf; matrices of one type:
+                                                       F32, F16, Q8_0, Q5_0, Q5_1, Q4_0, Q4_1
 
 The format, all little endian: magic, eleven sizes, mel filters, the vocabulary as bytes, then the
 tensors to the end of the file. Special tokens are not written: a reader makes them from n_vocab.
@@ -10,6 +11,7 @@ import struct
 import sys
 
 import numpy as np
+from gguf import GGMLQuantizationType as Type
 from gguf import GGUFReader
 
 RENAMES = [(re.compile(a), b) for a, b in [
@@ -38,29 +40,34 @@ def vocabulary(file):
     return [bytes(letters[c] for c in name) for name, kind in zip(names, kinds) if kind == 1]
 
 
-def sizes(file):
+# The number of a file type, with the version of the blocks' layout in front where there are blocks.
+FILE_TYPES = {Type.F32: 1, Type.F16: 1, Type.Q4_0: 2002, Type.Q4_1: 2003, Type.Q8_0: 2007,
+              Type.Q5_0: 2008, Type.Q5_1: 2009}
+
+
+def sizes(file, file_type):
     def number(key):
         return int(file.get_field("stt.whisper." + key).contents())
 
     out = [number("decoder.vocab_size")]
     for side, context in (("encoder", "max_source_positions"), ("decoder", "max_target_positions")):
         out += [number(f"{side}.{key}") for key in (context, "d_model", "n_heads", "n_layers")]
-    return [*out, number("encoder.num_mel_bins"), 1]  # 1: matrices are F16
+    return [*out, number("encoder.num_mel_bins"), file_type]
 
 
 def write_tensor(out, tensor):
     name = tensor.name
     for pattern, replacement in RENAMES:
         name = pattern.sub(replacement, name)
-    data = np.asarray(tensor.data)
+    data, kind = np.asarray(tensor.data), int(tensor.tensor_type)
     if data.dtype == np.float32 and data.ndim > 1 and not name.endswith("positional_embedding"):
-        data = data.astype(np.float16)
+        data, kind = data.astype(np.float16), int(Type.F16)
+    shape = [int(n) for n in tensor.shape]  # fastest first
     if re.search(r"\.conv\d\.bias$", name):
-        data = data.reshape(-1, 1)
-    assert data.dtype in (np.float32, np.float16), f"{tensor.name}: only F32 and F16 are written"
+        shape = [1, *shape]
     encoded = name.encode()
-    out.write(struct.pack("<3i", data.ndim, len(encoded), int(data.dtype == np.float16)))
-    out.write(struct.pack(f"<{data.ndim}i", *reversed(data.shape)) + encoded + data.tobytes())
+    out.write(struct.pack("<3i", len(shape), len(encoded), kind))
+    out.write(struct.pack(f"<{len(shape)}i", *shape) + encoded + data.tobytes())
 
 
 def main(source, target):
@@ -69,8 +76,9 @@ def main(source, target):
     filters = np.asarray(tensors.pop("frontend.mel_filterbank").data, np.float32)
     tensors.pop("frontend.window")
     words = vocabulary(file)
+    file_type = FILE_TYPES[tensors["dec.token_embd.weight"].tensor_type]
     with open(target, "wb") as out:
-        out.write(struct.pack("<I11i", 0x67676D6C, *sizes(file)))
+        out.write(struct.pack("<I11i", 0x67676D6C, *sizes(file, file_type)))
         out.write(struct.pack("<2i", *filters.shape) + filters.tobytes())
         out.write(struct.pack("<i", len(words)))
         for word in words:

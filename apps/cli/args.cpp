@@ -19,8 +19,9 @@ void add_model(ArgParser& parser, std::string& model, OpenOptions& open, Session
     model = default_model;
     parser.group("Model and machine");
     parser.name("-m,--model", "MODEL", model,
-                "a GGUF file, or a name that 'transcribe models' lists;\n"
-                "fetched when it is not there yet (default: " +
+                "a GGUF file or whisper.cpp's .bin, or a name that\n"
+                "'transcribe models' lists; fetched when it is not there\n"
+                "yet (default: " +
                     model + ")");
     parser.name("--device", "NAME", open.device,
                 "where to compute: auto, cpu, or a name that\n'transcribe devices' lists");
@@ -28,20 +29,12 @@ void add_model(ArgParser& parser, std::string& model, OpenOptions& open, Session
                    "threads to compute with (default: all processors)");
 }
 
-std::string set_type(const std::string& name, std::optional<Dtype>& type) {
-    constexpr std::string_view allowed[] = {"f32", "f16", "bf16", "q8_0"};
-    if (std::find(std::begin(allowed), std::end(allowed), name) == std::end(allowed)) {
-        return "f32, f16, bf16 or q8_0";
-    }
-    type = dtype_named(name);
-    return {};
-}
-
 constexpr const char* help_footer = R"(Commands ('transcribe COMMAND --help' tells more):
   models     list the models that have a name
   pull       fetch one of them
   convert    make a GGUF file of a checkpoint
-  inspect    say what is in a GGUF file
+  quantize   make a model file smaller
+  inspect    say what is in a model file
   bench      measure speed and memory
   devices    list what can compute
 
@@ -120,46 +113,6 @@ Expected<BenchArgs> parse_bench(const std::vector<std::string>& words) {
     parser.flag("--json", args.json, "print JSON");
     TRY_SET(args.show, parser.parse(words));
     return args;
-}
-
-Expected<ConvertArgs> parse_convert(const std::vector<std::string>& words) {
-    ConvertArgs args;
-    ArgParser parser(
-        "transcribe convert",
-        "Makes a GGUF file of a checkpoint: a folder with safetensors as Hugging Face\n"
-        "has them, or one in CTranslate2 format.");
-    parser.argument("SOURCE", args.source, "the folder of the checkpoint");
-    parser.argument("OUT", args.out, "the GGUF file to write");
-    parser.checked(
-        "--type", "TYPE", [&args](const std::string& name) { return set_type(name, args.type); },
-        "how matrices are stored: f32, f16, bf16 or q8_0\n(default: as in the checkpoint)");
-    parser.flag("-q,--quiet", args.quiet, "show no progress");
-    TRY_SET(args.show, parser.parse(words));
-    return args;
-}
-
-Expected<NameArgs> parse_inspect(const std::vector<std::string>& words) {
-    NameArgs args;
-    ArgParser parser("transcribe inspect", "Prints what the header of a GGUF file says.");
-    parser.argument("MODEL", args.name, "a GGUF file, or the name of a model in the cache");
-    TRY_SET(args.show, parser.parse(words));
-    return args;
-}
-
-Expected<NameArgs> parse_pull(const std::vector<std::string>& words) {
-    NameArgs args;
-    ArgParser parser("transcribe pull",
-                     "Fetches a model by name, once, and prints where its file is.");
-    parser.argument("NAME", args.name, "a name that 'transcribe models' lists");
-    parser.flag("-q,--quiet", args.quiet, "show no progress");
-    TRY_SET(args.show, parser.parse(words));
-    return args;
-}
-
-Expected<std::string> parse_nothing(const std::string& command, const std::string& summary,
-                                    const std::vector<std::string>& words) {
-    ArgParser parser("transcribe " + command, summary);
-    return parser.parse(words);
 }
 
 }  // namespace transcribe::cli

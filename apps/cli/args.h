@@ -62,6 +62,13 @@ struct ConvertArgs {
     bool quiet = false;
 };
 
+struct QuantizeArgs {
+    std::string show;
+    std::string model, out;
+    Dtype type{};
+    bool json = false, quiet = false;
+};
+
 struct NameArgs {  // of inspect and pull
     std::string show;
     std::string name;
@@ -71,6 +78,7 @@ struct NameArgs {  // of inspect and pull
 Expected<TranscribeArgs> parse_transcribe(const std::vector<std::string>& args);
 Expected<BenchArgs> parse_bench(const std::vector<std::string>& args);
 Expected<ConvertArgs> parse_convert(const std::vector<std::string>& args);
+Expected<QuantizeArgs> parse_quantize(const std::vector<std::string>& args);
 Expected<NameArgs> parse_inspect(const std::vector<std::string>& args);
 Expected<NameArgs> parse_pull(const std::vector<std::string>& args);
 // devices and models take nothing; gives `show`.

@@ -10,6 +10,7 @@
 #include "cli/console.h"
 #include "cli/interrupt.h"
 #include "cli/model_cmds.h"
+#include "cli/quantize_cmd.h"
 #include "cli/system.h"
 #include "cli/transcribe_cmd.h"
 
@@ -47,6 +48,7 @@ int dispatch(const Words& words) {
     const std::string command = words.empty() ? "" : words[0];
     const Words rest(words.begin() + (words.empty() ? 0 : 1), words.end());
     if (command == "convert") return run(parse_convert(rest), run_convert);
+    if (command == "quantize") return run(parse_quantize(rest), run_quantize);
     if (command == "inspect") return run(parse_inspect(rest), run_inspect);
     if (command == "bench") return run(parse_bench(rest), run_bench);
     if (command == "pull") return run(parse_pull(rest), run_pull);

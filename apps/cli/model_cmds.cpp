@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/console.h"
 #include "cli/model.h"
 #include "cli/system.h"
-#include "convert/convert.h"
 #include "convert/inspect.h"
 #include "engine/open.h"
 #include "hub/hub.h"
@@ -14,29 +12,40 @@ namespace transcribe::cli {
 
 namespace {
 
-Console plain_console(bool quiet) {
-    const bool bar = !quiet && stderr_is_terminal();
-    return Console(quiet ? Console::Talk::quiet : Console::Talk::normal,
-                   bar ? Progress::Kind::bar : Progress::Kind::none);
-}
-
 std::string size_text(size_t bytes) {
     return bytes ? fmt::format("{:.1f} GB", static_cast<double>(bytes) / 1e9) : "-";
 }
 
 }  // namespace
 
+Console plain_console(bool quiet) {
+    const bool bar = !quiet && stderr_is_terminal();
+    return Console(quiet ? Console::Talk::quiet : Console::Talk::normal,
+                   bar ? Progress::Kind::bar : Progress::Kind::none);
+}
+
+Expected<ConvertReport> convert_with_progress(const std::string& source, const std::string& out,
+                                              std::optional<Dtype> type, Console& console) {
+    console.progress().start("convert", Unit::count);
+    ConvertOptions options{.type = type, .name = {}, .on_progress = {}};
+    options.on_progress = [&console](double share) { console.progress().update(share * 100, 100); };
+    auto report = convert(source, out, options);
+    console.progress().clear();
+    return report;
+}
+
+std::string written_text(const ConvertReport& report, const std::string& out) {
+    return fmt::format("wrote {}: {}, {} tensors, {:.1f} MB (from {:.1f}) in {}, error {:.5f}", out,
+                       report.name, report.tensors.size(),
+                       static_cast<double>(report.n_bytes()) / 1e6,
+                       static_cast<double>(report.n_bytes_from()) / 1e6, report.type, report.error);
+}
+
 int run_convert(const ConvertArgs& args) {
     Console console = plain_console(args.quiet);
-    console.progress().start("convert", Unit::count);
-    ConvertOptions options;
-    options.type = args.type;
-    options.on_progress = [&console](double share) { console.progress().update(share * 100, 100); };
-    const auto report = convert(args.source, args.out, options);
+    const auto report = convert_with_progress(args.source, args.out, args.type, console);
     if (!report) return fail(console, report.error(), exit_model);
-    console.note(fmt::format("wrote {}: {}, {} tensors, {:.1f} MB in {}", args.out, report->name,
-                             report->n_tensors, static_cast<double>(report->n_bytes) / 1e6,
-                             dtype_name(report->type)));
+    console.note(written_text(*report, args.out));
     return exit_done;
 }
 

@@ -6,19 +6,6 @@ namespace transcribe {
 
 namespace {
 
-void append_utf8(std::string& out, unsigned code) {  // up to U+07FF
-    if (code < 0x80) {
-        out += static_cast<char>(code);
-    } else {
-        out += static_cast<char>(0xC0 | code >> 6);
-        out += static_cast<char>(0x80 | (code & 0x3F));
-    }
-}
-
-bool stands_for_itself(unsigned byte) {
-    return (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
-}
-
 std::vector<std::string> characters(std::string_view utf8) {
     std::vector<std::string> out;
     for (char c : utf8) {
@@ -30,18 +17,6 @@ std::vector<std::string> characters(std::string_view utf8) {
 }
 
 }  // namespace
-
-std::string spell_bytes(std::string_view bytes) {
-    std::string out;
-    for (char c : bytes) {
-        auto byte = static_cast<unsigned char>(c);
-        unsigned code = byte, n_moved = 0;
-        for (unsigned b = 0; b < byte; b++) n_moved += !stands_for_itself(b);
-        if (!stands_for_itself(byte)) code = 0x100 + n_moved;
-        append_utf8(out, code);
-    }
-    return out;
-}
 
 std::vector<std::string> merge_word(std::string_view word, const MergeRank& rank) {
     std::vector<std::string> parts = characters(word);

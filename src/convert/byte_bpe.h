@@ -1,5 +1,5 @@
-// Byte-level BPE as far as a converter needs it: the alphabet that spells bytes as printable
-// characters, and merging. Transcription uses text/bpe.h.
+// Byte-level BPE as far as a converter needs it: merging, and the merges behind a vocabulary.
+// Transcription uses text/bpe.h.
 #pragma once
 
 #include <functional>
@@ -9,9 +9,6 @@
 #include <vector>
 
 namespace transcribe {
-
-// The bytes in GPT-2's alphabet: printable Latin-1 stands for itself, the rest from U+0100 on.
-std::string spell_bytes(std::string_view bytes);
 
 // The place of the merge of two neighbours in the order of merging; nothing where there is none.
 using MergeRank = std::function<std::optional<int>(const std::string& a, const std::string& b)>;

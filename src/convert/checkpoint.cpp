@@ -3,26 +3,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cstdint>
 #include <cstring>
 #include <filesystem>
 
 #include "base/check.h"
 #include "base/text.h"
 #include "convert/ctranslate2.h"
+#include "convert/gguf_source.h"
 #include "convert/safetensors.h"
-#include "tensor/dtype.h"
 
 namespace transcribe {
-
-size_t source_type_bytes(SourceType type) {
-    switch (type) {
-        case SourceType::f32:
-        case SourceType::i32: return 4;
-        case SourceType::i8: return 1;
-        default: return 2;
-    }
-}
 
 bool shape_elements(const std::vector<i64>& shape, i64& n_elements) {
     constexpr i64 max = i64{1} << 60;
@@ -32,6 +22,11 @@ bool shape_elements(const std::vector<i64>& shape, i64& n_elements) {
         n_elements *= n;
     }
     return true;
+}
+
+bool shape_fills(const std::vector<i64>& shape, Dtype type, std::uint64_t n_bytes) {
+    i64 n = 0;
+    return shape_elements(shape, n) && n_bytes == (n > 0 ? row_bytes(type, n) : 0);
 }
 
 std::string shape_text(const std::vector<i64>& shape) {
@@ -59,25 +54,24 @@ void read_scaled(const SourceTensor& tensor, i64 first, std::span<float> out) {
     }
 }
 
-Dtype dtype_of(SourceType type) {
-    if (type == SourceType::f16) return Dtype::f16;
-    return type == SourceType::bf16 ? Dtype::bf16 : Dtype::f32;
-}
-
 }  // namespace
 
 void SourceTensor::read(i64 first, std::span<float> out) const {
-    if (type == SourceType::i8) return read_scaled(*this, first, out);
-    CHECK(type == SourceType::f32 || type == SourceType::f16 || type == SourceType::bf16);
-    size_t n_bytes = source_type_bytes(type);
-    auto part = data.subspan(static_cast<size_t>(first) * n_bytes, out.size() * n_bytes);
-    if (type == SourceType::f32) {
-        std::memcpy(out.data(), part.data(), part.size());
-        return;
-    }
-    std::vector<std::uint16_t> aligned(out.size());
-    std::memcpy(aligned.data(), part.data(), part.size());
-    to_f32(dtype_of(type), aligned.data(), out.data(), static_cast<i64>(out.size()));
+    if (out.empty()) return;
+    if (type == Dtype::i8) return read_scaled(*this, first, out);
+    auto n = static_cast<i64>(out.size());
+    to_f32(type, part(first, n).data(), out.data(), n);
+}
+
+std::span<const std::byte> SourceTensor::part(i64 first, i64 n) const {
+    size_t begin = first > 0 ? row_bytes(type, first) : 0, n_bytes = row_bytes(type, n);
+    CHECK(first % block_elements(type) == 0 && begin + n_bytes <= data.size());
+    return data.subspan(begin, n_bytes);
+}
+
+void Checkpoint::release(std::span<const std::byte> part) const {
+    for (const MappedFile& file : files) file.release(part);
+    if (gguf) gguf->release(part);
 }
 
 Expected<Checkpoint> open_checkpoint(const std::string& directory) {
@@ -85,8 +79,10 @@ Expected<Checkpoint> open_checkpoint(const std::string& directory) {
     fs::path dir = native_path(directory);
     std::string shown = printable(directory, 1000);
     std::error_code ignored;
-    if (!fs::exists(dir, ignored)) return Error{Code::not_found, shown + ": no such directory"};
+    if (!fs::exists(dir, ignored))
+        return Error{Code::not_found, shown + ": no such file or directory"};
     if (!fs::is_directory(dir, ignored)) {
+        if (!directory.ends_with(".safetensors")) return open_gguf(directory);
         return Error{Code::invalid_argument,
                      shown + ": not a directory; name the directory that holds the model's files"};
     }

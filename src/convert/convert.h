@@ -1,9 +1,11 @@
-// A checkpoint directory (Hugging Face or CTranslate2) to one GGUF file.
+// A checkpoint directory (Hugging Face or CTranslate2) or a model file (GGUF, whisper.cpp's .bin)
+// to one GGUF file, in the type that is asked for: converting and quantizing are the same.
 #pragma once
 
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "tensor/dtype.h"
@@ -11,20 +13,32 @@
 namespace transcribe {
 
 struct ConvertOptions {
-    std::optional<Dtype> type;                // the source's own where it is not given
+    std::optional<Dtype> type;                // of file_types(); else the source's own
     std::string name;                         // general.name; else from the source
     std::function<void(double)> on_progress;  // 0 to 1
 };
 
-struct ConvertReport {
+struct StoredTensor {
     std::string name;
-    Dtype type{};
-    size_t n_tensors = 0;
-    size_t n_bytes = 0;  // of the tensors' data
+    Dtype from{}, to{};
+    size_t n_bytes_from = 0, n_bytes = 0;
+    // Root mean square of what the type changed, over that of the values; 0 where it changed
+    // nothing.
+    double error = 0;
 };
 
-// Streams tensor by tensor in bounded memory; `out` appears when it is complete.
-// Errors: not_found, io, bad_model, unsupported, invalid_argument, out_of_memory.
+struct ConvertReport {
+    std::string name;                   // of the model
+    std::string type;                   // "q4_k_m"; "their own types" where none was asked for
+    std::vector<StoredTensor> tensors;  // in the order of the file
+    double error = 0;                   // as above, over all tensors that changed
+    size_t n_bytes_from() const;
+    size_t n_bytes() const;
+};
+
+// Streams some rows at a time in bounded memory; `out` appears when it is complete.
+// Errors: not_found, io, unsupported, out_of_memory; bad_model (also: a value that is not finite,
+// or that the type cannot hold); invalid_argument (quantizing what is quantized already).
 Expected<ConvertReport> convert(const std::string& source, const std::string& out,
                                 const ConvertOptions& options = {});
 

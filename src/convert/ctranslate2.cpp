@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::uint32_t version_read = 6;
 constexpr std::uint64_t tensor_bytes_min = 2 + 1 + 1 + 4;
-constexpr std::array types = {SourceType::f32, SourceType::i8,  SourceType::i16,
-                              SourceType::i32, SourceType::f16, SourceType::bf16};
+constexpr std::array types = {Dtype::f32, Dtype::i8,  Dtype::i16,
+                              Dtype::i32, Dtype::f16, Dtype::bf16};
 constexpr std::string_view scale_suffix = "_scale";
 
 std::string read_name(ByteReader& in) {
@@ -43,9 +43,7 @@ void read_tensor(ByteReader& in, Checkpoint& into) {
     if (type >= types.size())
         return in.fail(fmt::format("{} is of the unknown type {}", shown, type));
     tensor.type = types[type];
-    i64 n = 0;
-    bool sized = shape_elements(tensor.shape, n);
-    if (!sized || static_cast<size_t>(n) * source_type_bytes(tensor.type) != tensor.data.size()) {
+    if (!shape_fills(tensor.shape, tensor.type, tensor.data.size())) {
         return in.fail(fmt::format("the shape {} of {} does not give its {} bytes",
                                    shape_text(tensor.shape), shown, tensor.data.size()));
     }
@@ -86,9 +84,9 @@ void read_model(ByteReader& in, Checkpoint& into) {
 // Moves the scales to their weights. The fault in words.
 std::string attach_scales(Checkpoint& checkpoint) {
     for (auto& [name, tensor] : checkpoint.tensors) {
-        if (tensor.type != SourceType::i8 || tensor.shape.empty()) continue;
+        if (tensor.type != Dtype::i8 || tensor.shape.empty()) continue;
         const SourceTensor* scale = checkpoint.find(name + std::string(scale_suffix));
-        bool good = scale && scale->type == SourceType::f32 && tensor.n_elements() > 0 &&
+        bool good = scale && scale->type == Dtype::f32 && tensor.n_elements() > 0 &&
                     scale->n_elements() == tensor.shape[0];
         if (!good) return fmt::format("{} has no float scale for each row", printable(name, 80));
         tensor.scale = scale->data;
@@ -105,9 +103,9 @@ std::optional<int> scalar_int(const Checkpoint& checkpoint, std::string_view nam
     if (!tensor || tensor->n_elements() != 1) return std::nullopt;
     ByteReader in(tensor->data);
     switch (tensor->type) {
-        case SourceType::i8: return in.get<std::int8_t>(name);
-        case SourceType::i16: return in.get<std::int16_t>(name);
-        case SourceType::i32: return in.get<std::int32_t>(name);
+        case Dtype::i8: return in.get<std::int8_t>(name);
+        case Dtype::i16: return in.get<std::int16_t>(name);
+        case Dtype::i32: return in.get<std::int32_t>(name);
         default: return std::nullopt;
     }
 }

@@ -55,6 +55,10 @@ void append_value(std::string& out, const T& value) {
     append(out, value);
 }
 
+void append_value(std::string& out, std::span<const std::byte> bytes) {
+    out.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
 template <class T>
 void append_value(std::string& out, const std::vector<T>& values) {
     append(out, list_type);
@@ -63,7 +67,20 @@ void append_value(std::string& out, const std::vector<T>& values) {
     for (const T& value : values) append(out, value);
 }
 
-std::string header(const std::vector<GgufKey>& keys, const std::vector<GgufTensorInfo>& tensors) {
+std::string unique_suffix() {
+    std::random_device random;
+    return fmt::format(".{:08x}.part", random());
+}
+
+Error write_error(const std::string& path) {
+    std::string reason = errno ? std::generic_category().message(errno) : "the write failed";
+    return Error{Code::io, fmt::format("{}: cannot be written: {}", printable(path, 1000), reason)};
+}
+
+}  // namespace
+
+std::string gguf_header(const std::vector<GgufKey>& keys,
+                        const std::vector<GgufTensorInfo>& tensors) {
     std::string out = "GGUF";
     append<std::uint32_t>(out, 3);
     append<std::uint64_t>(out, tensors.size());
@@ -85,18 +102,6 @@ std::string header(const std::vector<GgufKey>& keys, const std::vector<GgufTenso
     return out;
 }
 
-std::string unique_suffix() {
-    std::random_device random;
-    return fmt::format(".{:08x}.part", random());
-}
-
-Error write_error(const std::string& path) {
-    std::string reason = errno ? std::generic_category().message(errno) : "the write failed";
-    return Error{Code::io, fmt::format("{}: cannot be written: {}", printable(path, 1000), reason)};
-}
-
-}  // namespace
-
 size_t GgufTensorInfo::n_bytes() const {
     size_t n = row_bytes(dtype, shape.at(0));
     for (size_t i = 1; i < shape.size(); i++) n *= static_cast<size_t>(shape[i]);
@@ -116,7 +121,7 @@ Expected<GgufWriter> GgufWriter::create(const std::string& path, const std::vect
         CHECK(tensor->n_bytes() > 0);
         writer.left_.push_back(tensor->n_bytes());
     }
-    TRY(writer.put(header(keys, tensors)));
+    TRY(writer.put(gguf_header(keys, tensors)));
     TRY(writer.put_padding());
     return writer;
 }

@@ -22,8 +22,8 @@ namespace transcribe {
 struct GgufKey {
     std::string name;
     std::variant<bool, std::uint32_t, std::int32_t, float, std::string, std::vector<std::int32_t>,
-                 std::vector<std::string>>
-        value;
+                 std::vector<std::string>, std::span<const std::byte>>
+        value;  // bytes: type and value as another file has them (GgufKeyBytes)
 };
 
 struct GgufTensorInfo {
@@ -32,6 +32,10 @@ struct GgufTensorInfo {
     std::vector<i64> shape;  // ggml order, fastest first
     size_t n_bytes() const;
 };
+
+// A file's bytes before the data.
+std::string gguf_header(const std::vector<GgufKey>& keys,
+                        const std::vector<GgufTensorInfo>& tensors);
 
 class GgufWriter {
   public:

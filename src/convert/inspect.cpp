@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "convert/model_file.h"
 #include "tensor/dtype.h"
 #include "tensor/gguf.h"
 
@@ -112,7 +113,7 @@ class Facts {
 }  // namespace
 
 Expected<std::string> inspect(const std::string& path) {
-    TRY_SET(auto file, Gguf::open(path));
+    TRY_SET(auto file, open_model_file(path));
     return Facts(*file).text();
 }
 

@@ -7,7 +7,7 @@
 
 namespace transcribe {
 
-// Lines of "label  value", for people. Errors: as Gguf::open.
+// Lines of "label  value", for people. Errors: as open_model_file.
 Expected<std::string> inspect(const std::string& path);
 
 }  // namespace transcribe

@@ -1,19 +1,18 @@
-// What a family's mapping makes of a checkpoint: everything that the written file will hold. The
-// data stays where it is until it is written.
+// What a source becomes: everything that the written file will hold. The data stays where it is
+// until it is written (convert/store.h).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "convert/checkpoint.h"
-#include "convert/dtype_policy.h"
 #include "convert/gguf_writer.h"
 
 namespace transcribe {
 
 struct PlannedTensor {
     std::string name;
-    Bucket bucket{};
     std::vector<i64> shape;                // slowest first, as the source has it
     const SourceTensor* source = nullptr;  // elements from `first` on
     i64 first = 0;
@@ -25,7 +24,8 @@ struct ModelPlan {
     std::vector<GgufKey> keys;
     std::vector<GgufKey> bulk_keys;
     std::vector<PlannedTensor> tensors;
-    Dtype reference{};  // of the source's weights
+    // The type of the file where none is asked for; nothing: each tensor keeps its own.
+    std::optional<Dtype> reference;
 };
 
 }  // namespace transcribe

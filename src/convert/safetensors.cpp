@@ -28,10 +28,10 @@ struct Entry {
     std::uint64_t begin = 0, end = 0;
 };
 
-std::optional<SourceType> source_type(const std::string& name) {
-    if (name == "F32") return SourceType::f32;
-    if (name == "F16") return SourceType::f16;
-    if (name == "BF16") return SourceType::bf16;
+std::optional<Dtype> source_type(const std::string& name) {
+    if (name == "F32") return Dtype::f32;
+    if (name == "F16") return Dtype::f16;
+    if (name == "BF16") return Dtype::bf16;
     return std::nullopt;
 }
 
@@ -66,10 +66,7 @@ std::string read_entry(const Json& json, Entry& entry) {
     auto end = pair ? json_u64(offsets[1]) : std::nullopt;
     if (!begin || !end || *begin > *end) return "its data_offsets are not two increasing numbers";
     entry.begin = *begin, entry.end = *end;
-    i64 n = 0;
-    bool sized = shape_elements(entry.tensor.shape, n);
-    auto n_bytes = static_cast<std::uint64_t>(n) * source_type_bytes(*type);
-    if (!sized || n_bytes != *end - *begin) {
+    if (!shape_fills(entry.tensor.shape, *type, *end - *begin)) {
         return fmt::format("its shape {} does not give the {} bytes of its data_offsets",
                            shape_text(entry.tensor.shape), *end - *begin);
     }

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "convert/byte_bpe.h"
 #include "convert/json.h"
+#include "text/byte_alphabet.h"
 
 namespace transcribe {
 
@@ -119,20 +120,6 @@ void add_vocabulary_txt(std::string_view text, SourceVocabulary& into) {
     });
 }
 
-// The merges follow from the vocabulary, whose ids are in order of merging. Files that say less are
-// completed: vocabulary.txt has none, and published tokenizers of Whisper lack the first, "Ġ t",
-// without which no word that begins with t is spelled as the model learned it.
-void complete_merges(SourceVocabulary& into) {
-    std::vector<std::string> words;
-    for (size_t i = 0; i < into.tokens.size(); i++) {
-        if (into.types[i] == SourceVocabulary::normal) words.push_back(into.tokens[i]);
-    }
-    auto derived = derive_merges(words);
-    std::unordered_set<std::string> known(derived.begin(), derived.end());
-    bool all_known = std::ranges::all_of(into.merges, [&](auto& m) { return known.contains(m); });
-    if (all_known) into.merges = std::move(derived);
-}
-
 Expected<bool> try_tokenizer_json(const std::string& directory, SourceVocabulary& into) {
     std::string path = directory + "/tokenizer.json";
     TRY_SET(auto json, read_json_if_any(path));
@@ -176,16 +163,23 @@ void SourceVocabulary::fill_holes(int n_tokens) {
     }
 }
 
-void SourceVocabulary::index_merges() {
-    for (size_t i = 0; i < merges.size(); i++) merge_ranks_.emplace(merges[i], static_cast<int>(i));
+// Vocabularies that say less are completed: vocabulary.txt has no merges, and published tokenizers
+// of Whisper lack the first, "Ġ t", without which no word that begins with t is spelled as the
+// model learned it.
+void SourceVocabulary::complete_merges() {
+    std::vector<std::string> words;
+    for (size_t i = 0; i < tokens.size(); i++) {
+        if (types[i] == normal) words.push_back(tokens[i]);
+    }
+    auto derived = derive_merges(words);
+    std::unordered_set<std::string> known(derived.begin(), derived.end());
+    bool all_known = std::ranges::all_of(merges, [&](auto& m) { return known.contains(m); });
+    if (all_known) merges = std::move(derived);
 }
 
 std::pair<std::optional<int>, size_t> SourceVocabulary::encode_first(std::string_view bytes) const {
-    auto rank = [&](const std::string& a, const std::string& b) {
-        auto found = merge_ranks_.find(a + " " + b);
-        return found == merge_ranks_.end() ? std::nullopt : std::optional(found->second);
-    };
-    auto parts = merge_word(spell_bytes(bytes), rank);
+    auto rank = [&](const std::string& a, const std::string& b) { return find(a + b); };
+    auto parts = merge_word(piece_of_bytes(bytes), rank);
     return {parts.empty() ? std::nullopt : find(parts[0]), parts.size()};
 }
 
@@ -204,8 +198,7 @@ Expected<SourceVocabulary> read_vocabulary(const std::string& directory) {
         }
         TRY(read);
     }
-    complete_merges(out);
-    out.index_merges();
+    out.complete_merges();
     return out;
 }
 

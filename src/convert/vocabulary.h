@@ -27,12 +27,10 @@ struct SourceVocabulary {
     void set(int id, std::string piece, Type type);
     // Names the holes and makes it n_tokens long.
     void fill_holes(int n_tokens);
-    // The first of the tokens that spell `bytes`, and their number.
+    // The merges behind a vocabulary whose ids are in order of merging, unless it has others.
+    void complete_merges();
+    // The first of the tokens that spell `bytes`, and their number; ids are ranks.
     std::pair<std::optional<int>, size_t> encode_first(std::string_view bytes) const;
-    void index_merges();
-
-  private:
-    std::unordered_map<std::string, int> merge_ranks_;
 };
 
 // Errors: not_found, io, bad_model.

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace transcribe {
 
 namespace {
@@ -140,25 +142,23 @@ std::vector<GgufKey> vocabulary_keys(SourceVocabulary vocabulary) {
 // The type that keeps what the source holds: its own where all tensors agree, F32 for a mix. An
 // int8 source becomes F16, whose rounding is far below its own.
 Dtype reference_dtype(const std::vector<PlannedTensor>& tensors) {
-    bool seen[4] = {};
-    for (const PlannedTensor& tensor : tensors) {
-        if (tensor.source) seen[static_cast<int>(tensor.source->type)] = true;
-    }
-    auto has = [&](SourceType type) { return seen[static_cast<int>(type)]; };
-    if (has(SourceType::i8)) return Dtype::f16;
-    bool mixed = has(SourceType::f16) && has(SourceType::bf16);
-    if (has(SourceType::f32) || mixed) return Dtype::f32;
-    return has(SourceType::bf16) ? Dtype::bf16 : Dtype::f16;
+    auto has = [&](Dtype type) {
+        return std::ranges::any_of(
+            tensors, [&](const auto& t) { return t.source && t.source->type == type; });
+    };
+    if (has(Dtype::i8)) return Dtype::f16;
+    bool mixed = has(Dtype::f16) && has(Dtype::bf16);
+    if (has(Dtype::f32) || mixed) return Dtype::f32;
+    return has(Dtype::bf16) ? Dtype::bf16 : Dtype::f16;
 }
 
 }  // namespace
 
-Expected<ModelPlan> plan_whisper(const Checkpoint& from, const std::string& name) {
+ModelPlan whisper_plan(const std::string& name, const WhisperConfig& config, WhisperTokens tokens,
+                       std::vector<PlannedTensor> tensors) {
     ModelPlan plan;
     plan.name = name.find("whisper") == std::string::npos ? "whisper-" + name : name;
-    TRY_SET(auto config, read_whisper_config(from));
-    TRY_SET(plan.tensors, plan_whisper_tensors(from, config));
-    TRY_SET(auto tokens, read_whisper_tokens(from, config));
+    plan.tensors = std::move(tensors);
     plan.reference = reference_dtype(plan.tensors);
     for (auto&& part :
          {general_keys(plan.name, size_label(plan.tensors), tokens), size_keys(config),
@@ -167,6 +167,14 @@ Expected<ModelPlan> plan_whisper(const Checkpoint& from, const std::string& name
     }
     plan.bulk_keys = vocabulary_keys(std::move(tokens.vocabulary));
     return plan;
+}
+
+Expected<ModelPlan> plan_whisper(const Checkpoint& from, const std::string& name) {
+    TRY_SET(auto config, read_whisper_config(from));
+    TRY_SET(auto filters, read_whisper_filters(from, config.n_mels));
+    TRY_SET(auto tensors, plan_whisper_tensors(from, config, std::move(filters)));
+    TRY_SET(auto tokens, read_whisper_tokens(from, config));
+    return whisper_plan(name, config, std::move(tokens), std::move(tensors));
 }
 
 }  // namespace transcribe

@@ -1,5 +1,5 @@
 // Whisper checkpoints, of any size and any fine-tune of the architecture: names, sizes and tokens
-// of Hugging Face's and CTranslate2's spelling to ours (docs/families/whisper.md).
+// of the sources' spelling to ours (docs/families/whisper.md).
 #pragma once
 
 #include <optional>
@@ -33,8 +33,21 @@ struct WhisperTokens {
 // All Errors: not_found, io, bad_model, unsupported.
 Expected<WhisperConfig> read_whisper_config(const Checkpoint&);
 Expected<WhisperTokens> read_whisper_tokens(const Checkpoint&, const WhisperConfig&);
-// The tensors of the file; each tensor of the source must have found its place.
-Expected<std::vector<PlannedTensor>> plan_whisper_tensors(const Checkpoint&, const WhisperConfig&);
+// [201, n_mels]; empty where the source has none.
+Expected<std::vector<float>> read_whisper_filters(const Checkpoint&, int n_mels);
+// The tensors of the file; each tensor of the source must have found its place. Without filters
+// they are those that Whisper was trained with.
+Expected<std::vector<PlannedTensor>> plan_whisper_tensors(const Checkpoint&, const WhisperConfig&,
+                                                          std::vector<float> filters);
+// The whole file of what was read.
+ModelPlan whisper_plan(const std::string& name, const WhisperConfig&, WhisperTokens,
+                       std::vector<PlannedTensor>);
 Expected<ModelPlan> plan_whisper(const Checkpoint&, const std::string& name);
+
+// What follows from the vocabulary (convert/whisper_rules.cpp): the pieces of the timestamps from
+// `first` on, the tokens that no text begins with, and those that are not speech.
+void name_timestamps(SourceVocabulary&, int first, int n_vocab);
+std::vector<int> blank_tokens(const WhisperTokens&);
+std::vector<int> not_spoken_tokens(const WhisperTokens&);
 
 }  // namespace transcribe

@@ -1,7 +1,4 @@
-// The one table of Whisper's tensors: our name, shape and kind, and what two sources call it.
-//
-// What bites: CTranslate2 fuses q, k, v (self attention) and k, v (cross attention) along the first
-// axis; there a row takes one part of n. Its fused bias holds zeros for k, which has no bias.
+// Each tensor of a source finds its place in our file, and each place its tensor.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,88 +10,14 @@
 #include "convert/json.h"
 #include "convert/mel_filters.h"
 #include "convert/whisper.h"
+#include "convert/whisper_names.h"
 
 namespace transcribe {
 
 namespace {
 
-enum class Kind { conv, norm, linear, unbiased, attention_output, embedding, positions };
-
-// One weight and, for most kinds, its bias. The weight's shape, slowest first: d width, f
-// feed-forward, m mels, v vocabulary, s source and t target positions, digits themselves. The bias
-// has the first.
-struct Row {
-    const char* ours;
-    const char* shape;
-    Kind kind;
-    const char* hugging_face;
-    const char* ctranslate2;
-    int part = 0, n_parts = 1;  // of CTranslate2's tensor
-};
-
-// clang-format off
-using enum Kind;
-constexpr Row encoder_rows[] = {
-    {"conv.0",     "dm3", conv,      "conv1",           "conv1"},
-    {"conv.1",     "dd3", conv,      "conv2",           "conv2"},
-    {"pos_emb",    "sd",  positions, "embed_positions", "position_encodings"},
-    {"final_norm", "d",   norm,      "layer_norm",      "layer_norm"},
-};
-
-constexpr Row decoder_rows[] = {
-    {"token_embd", "vd", embedding, "embed_tokens",    "embeddings"},
-    {"pos_emb",    "td", positions, "embed_positions", "position_encodings"},
-    {"final_norm", "d",  norm,      "layer_norm",      "layer_norm"},
-};
-
-constexpr Row encoder_block_rows[] = {
-    {"norm_attn", "d",  norm,             "self_attn_layer_norm", "self_attention/layer_norm"},
-    {"attn.q",    "dd", linear,           "self_attn.q_proj",     "self_attention/linear_0", 0, 3},
-    {"attn.k",    "dd", unbiased,         "self_attn.k_proj",     "self_attention/linear_0", 1, 3},
-    {"attn.v",    "dd", linear,           "self_attn.v_proj",     "self_attention/linear_0", 2, 3},
-    {"attn.out",  "dd", attention_output, "self_attn.out_proj",   "self_attention/linear_1"},
-    {"norm_ffn",  "d",  norm,             "final_layer_norm",     "ffn/layer_norm"},
-    {"ffn.fc1",   "fd", linear,           "fc1",                  "ffn/linear_0"},
-    {"ffn.fc2",   "df", linear,           "fc2",                  "ffn/linear_1"},
-};
-
-constexpr Row decoder_block_rows[] = {
-    {"norm_self",      "d",  norm,     "self_attn_layer_norm", "self_attention/layer_norm"},
-    {"self_attn.q",    "dd", linear,   "self_attn.q_proj",     "self_attention/linear_0", 0, 3},
-    {"self_attn.k",    "dd", unbiased, "self_attn.k_proj",     "self_attention/linear_0", 1, 3},
-    {"self_attn.v",    "dd", linear,   "self_attn.v_proj",     "self_attention/linear_0", 2, 3},
-    {"self_attn.out",  "dd", attention_output, "self_attn.out_proj", "self_attention/linear_1"},
-    {"norm_cross",     "d",  norm,     "encoder_attn_layer_norm", "attention/layer_norm"},
-    {"cross_attn.q",   "dd", linear,   "encoder_attn.q_proj",  "attention/linear_0"},
-    {"cross_attn.k",   "dd", unbiased, "encoder_attn.k_proj",  "attention/linear_1", 0, 2},
-    {"cross_attn.v",   "dd", linear,   "encoder_attn.v_proj",  "attention/linear_1", 1, 2},
-    {"cross_attn.out", "dd", attention_output, "encoder_attn.out_proj", "attention/linear_2"},
-    {"norm_ffn",       "d",  norm,     "final_layer_norm",     "ffn/layer_norm"},
-    {"ffn.fc1",        "fd", linear,   "fc1",                  "ffn/linear_0"},
-    {"ffn.fc2",        "df", linear,   "fc2",                  "ffn/linear_1"},
-};
-// clang-format on
-
-bool has_bias(Kind kind) {
-    return kind != Kind::unbiased && kind != Kind::embedding && kind != Kind::positions;
-}
-
-Bucket bucket_of(Kind kind) {
-    switch (kind) {
-        case Kind::conv: return Bucket::conv;
-        case Kind::embedding: return Bucket::embedding;
-        case Kind::attention_output: return Bucket::attention_output;
-        case Kind::linear:
-        case Kind::unbiased: return Bucket::linear;
-        default: return Bucket::exact;
-    }
-}
-
-const char* ctranslate2_leaf(Kind kind, bool bias) {
-    if (kind == Kind::norm) return bias ? "/beta" : "/gamma";
-    if (kind == Kind::positions) return "/encodings";
-    return bias ? "/bias" : "/weight";
-}
+namespace names = whisper_names;
+using names::Row;
 
 // The output head, which is the token embedding and not written again.
 constexpr std::string_view tied_heads[] = {"proj_out.weight", "decoder/projection/weight"};
@@ -104,15 +27,15 @@ class Planner {
     Planner(const Checkpoint& checkpoint, const WhisperConfig& config)
         : from_(checkpoint),
           config_(config),
-          hugging_face_(checkpoint.format == Checkpoint::Format::hugging_face) {
+          format_(static_cast<size_t>(checkpoint.format)),
+          spelling_(names::spellings[format_]) {
         // Saved without the language-model head, the names lack their first word.
-        bool bare = !checkpoint.find("model.decoder.embed_tokens.weight");
-        root_ = hugging_face_ && !bare ? "model." : "";
+        root_ = checkpoint.find("model.decoder.embed_tokens.weight") ? "model." : "";
     }
 
     Expected<std::vector<PlannedTensor>> plan() {
-        side("encoder", "enc", config_.encoder, encoder_rows, encoder_block_rows);
-        side("decoder", "dec", config_.decoder, decoder_rows, decoder_block_rows);
+        side("encoder", "enc.", config_.encoder, names::encoder_rows, names::encoder_block_rows);
+        side("decoder", "dec.", config_.decoder, names::decoder_rows, names::decoder_block_rows);
         check_heads();
         for (const auto& [name, tensor] : from_.tensors) {
             if (tensor.shape.empty() || used_.contains(name)) continue;
@@ -126,15 +49,13 @@ class Planner {
   private:
     using Rows = std::span<const Row>;
 
-    void side(const char* theirs, const char* ours, const WhisperConfig::Side& sizes, Rows top,
-              Rows block) {
-        std::string prefix = fmt::format("{}{}{}", root_, theirs, hugging_face_ ? "." : "/");
-        std::string our_prefix = fmt::format("{}.", ours);
-        for (const Row& row : top) add(row, prefix, our_prefix, sizes);
+    void side(const char* theirs, const std::string& ours, const WhisperConfig::Side& sizes,
+              Rows top, Rows block) {
+        std::string prefix = root_ + theirs + spelling_.separator;
+        for (const Row& row : top) add(row, prefix, ours, sizes);
         for (int i = 0; i < sizes.n_layers; i++) {
-            std::string at = hugging_face_ ? fmt::format("{}layers.{}.", prefix, i)
-                                           : fmt::format("{}layer_{}/", prefix, i);
-            std::string our_at = fmt::format("{}blocks.{}.", our_prefix, i);
+            std::string at = prefix + fmt::format(fmt::runtime(spelling_.block), i);
+            std::string our_at = fmt::format("{}blocks.{}.", ours, i);
             for (const Row& row : block) add(row, at, our_at, sizes);
         }
     }
@@ -156,19 +77,22 @@ class Planner {
         std::vector<i64> shape;
         for (char letter : std::string_view(row.shape)) shape.push_back(size_of(letter, side));
         for (bool bias : {false, true}) {
-            if (bias && !has_bias(row.kind)) break;
+            if (bias && !row.has_bias()) break;
             PlannedTensor tensor;
             tensor.name = our_prefix + row.ours + (bias ? ".bias" : ".weight");
-            tensor.bucket = bias ? Bucket::exact : bucket_of(row.kind);
             tensor.shape = bias ? std::vector{shape[0]} : shape;
-            place(tensor, row,
-                  hugging_face_ ? prefix + row.hugging_face + (bias ? ".bias" : ".weight")
-                                : prefix + row.ctranslate2 + ctranslate2_leaf(row.kind, bias));
+            place(tensor, row, prefix + row.theirs[format_] + leaf(row.kind, bias));
         }
     }
 
+    const char* leaf(names::Kind kind, bool bias) const {
+        if (kind == names::Kind::positions) return spelling_.positions_leaf;
+        return (kind == names::Kind::norm ? spelling_.norm_leaves : spelling_.leaves)[bias];
+    }
+
     void place(PlannedTensor& tensor, const Row& row, const std::string& source_name) {
-        int n_parts = hugging_face_ ? 1 : row.n_parts;
+        bool fused = from_.format == Checkpoint::Format::ctranslate2;
+        int n_parts = fused ? row.n_parts : 1;
         std::vector<i64> wanted = tensor.shape;
         wanted[0] *= n_parts;
         tensor.source = take(source_name, wanted);
@@ -185,7 +109,7 @@ class Planner {
         } else if (source->shape != shape) {
             problems_.add(fmt::format("the tensor {} is {}, not {}", name,
                                       shape_text(source->shape), shape_text(shape)));
-        } else if (source->type == SourceType::i16 || source->type == SourceType::i32) {
+        } else if (is_integer(source->type) && source->type != Dtype::i8) {
             problems_.add(fmt::format("the tensor {} holds integers of an unknown scale", name));
         } else {
             return source;
@@ -194,9 +118,8 @@ class Planner {
     }
 
     void check_heads() {
-        const SourceTensor* embedding =
-            from_.find(hugging_face_ ? root_ + "decoder.embed_tokens.weight"
-                                     : std::string("decoder/embeddings/weight"));
+        const SourceTensor* embedding = from_.find(root_ + "decoder.embed_tokens.weight");
+        if (!embedding) embedding = from_.find("decoder/embeddings/weight");
         for (std::string_view name : tied_heads) {
             const SourceTensor* head = from_.find(name);
             if (!head || !embedding) continue;
@@ -208,16 +131,20 @@ class Planner {
 
     const Checkpoint& from_;
     const WhisperConfig& config_;
-    bool hugging_face_;
+    size_t format_;
+    const names::Spelling& spelling_;
     std::string root_;
     std::set<std::string, std::less<>> used_;
     std::vector<PlannedTensor> out_;
     Problems problems_;
 };
 
+}  // namespace
+
 // The filterbank of preprocessor_config.json, which has stood there as [mels][bins] and as
 // [bins][mels].
-Expected<std::vector<float>> stored_filters(const Checkpoint& from, int n_mels, int n_bins) {
+Expected<std::vector<float>> read_whisper_filters(const Checkpoint& from, int n_mels) {
+    constexpr int n_bins = MelFilterSpec{}.n_fft / 2 + 1;
     std::string path = from.path("preprocessor_config.json");
     TRY_SET(auto json, read_json_if_any(path));
     const Json filters = json.is_object() ? json.value("mel_filters", Json()) : Json();
@@ -244,23 +171,17 @@ Expected<std::vector<float>> stored_filters(const Checkpoint& from, int n_mels, 
     return out;
 }
 
-}  // namespace
-
 Expected<std::vector<PlannedTensor>> plan_whisper_tensors(const Checkpoint& from,
-                                                          const WhisperConfig& config) {
+                                                          const WhisperConfig& config,
+                                                          std::vector<float> filters) {
     MelFilterSpec spec{.n_mels = config.n_mels};
-    int n_bins = spec.n_fft / 2 + 1;
-    TRY_SET(auto filters, stored_filters(from, config.n_mels, n_bins));
     if (filters.empty()) filters = slaney_filters(spec);
     TRY_SET(auto tensors, Planner(from, config).plan());
     tensors.push_back({.name = "frontend.mel_filterbank",
-                       .bucket = Bucket::exact,
-                       .shape = {config.n_mels, n_bins},
+                       .shape = {config.n_mels, spec.n_fft / 2 + 1},
                        .computed = std::move(filters)});
-    tensors.push_back({.name = "frontend.window",
-                       .bucket = Bucket::exact,
-                       .shape = {spec.n_fft},
-                       .computed = periodic_hann(spec.n_fft)});
+    tensors.push_back(
+        {.name = "frontend.window", .shape = {spec.n_fft}, .computed = periodic_hann(spec.n_fft)});
     return tensors;
 }
 

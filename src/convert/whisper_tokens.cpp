@@ -1,10 +1,8 @@
 // Whisper's token ids. They are looked up by piece, since a fine-tune may have moved them; lists of
-// ids come from the source's configuration, and from OpenAI's rules (openai-whisper, tokenizer.py
-// and decoding.py) where it has none.
+// ids come from the source's configuration, and from OpenAI's rules where it has none.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "base/text.h"
 #include "convert/json.h"
@@ -15,17 +13,6 @@ namespace transcribe {
 namespace {
 
 constexpr int n_vocab_multilingual = 51865;
-constexpr int n_timestamps = 1501;  // 0.00 s to 30.00 s
-constexpr double timestamp_s = 0.02;
-
-// Symbols that are noted rather than spoken: alone, or the start of a token of their own.
-constexpr std::string_view symbols[] = {
-    "\"",  "#",  "(",  ")",   "*",   "+",   "/",   ":",  ";",   "<",  "=",  ">",
-    "@",   "[",  "\\", "]",   "^",   "_",   "`",   "{",  "|",   "}",  "~",  "「",
-    "」",  "『", "』", "<<",  ">>",  "<<<", ">>>", "--", "---", "-(", "-[", "('",
-    "(\"", "((", "))", "(((", ")))", "[[",  "]]",  "{{", "}}",  "♪♪", "♪♪♪"};
-constexpr std::string_view notes[] = {"♩", "♪", "♫", "♬", "♭", "♮", "♯"};
-
 std::string language_code(std::string_view piece) {
     if (piece.size() < 6 || !piece.starts_with("<|") || !piece.ends_with("|>")) return {};
     std::string_view code = piece.substr(2, piece.size() - 4);
@@ -59,23 +46,15 @@ class TokenReader {
     Status fit_vocabulary() {
         size_t n = out_.vocabulary.tokens.size();
         if (n <= static_cast<size_t>(config_.n_vocab)) {
-            name_timestamps();
+            // Many tokenizers do not list them; they follow on <|notimestamps|>.
+            auto before = out_.vocabulary.find("<|notimestamps|>");
+            if (before) name_timestamps(out_.vocabulary, *before + 1, config_.n_vocab);
             out_.vocabulary.fill_holes(config_.n_vocab);
             return {};
         }
         return Error{Code::bad_model,
                      fmt::format("{}: the tokenizer has {} ids, and the model {}",
                                  printable(from_.directory, 1000), n, config_.n_vocab)};
-    }
-
-    // Many tokenizers do not list them; they follow on <|notimestamps|>.
-    void name_timestamps() {
-        auto before = out_.vocabulary.find("<|notimestamps|>");
-        if (!before) return;
-        for (int i = 0; i < n_timestamps && *before + 1 + i < config_.n_vocab; i++) {
-            out_.vocabulary.set(*before + 1 + i, fmt::format("<|{:.2f}|>", i * timestamp_s),
-                                SourceVocabulary::control);
-        }
     }
 
     int need(const char* piece, const char* key) {
@@ -125,8 +104,8 @@ class TokenReader {
     void find_suppressed() {
         auto all = ids("suppress_tokens", "suppress_ids");
         auto first = ids("begin_suppress_tokens", "suppress_ids_begin");
-        out_.suppress = all ? *all : not_spoken();
-        out_.begin_suppress = first ? *first : blank();
+        out_.suppress = all ? *all : not_spoken_tokens(out_);
+        out_.begin_suppress = first ? *first : blank_tokens(out_);
         for (auto* list : {&out_.suppress, &out_.begin_suppress}) {
             std::erase(*list, -1);  // stands for OpenAI's list in some configurations
             for (int id : *list) {
@@ -134,35 +113,6 @@ class TokenReader {
                 problems_.add(fmt::format("the suppressed token {} is not in the vocabulary", id));
             }
         }
-    }
-
-    std::vector<int> blank() const {
-        auto space = out_.vocabulary.encode_first(" ").first;
-        return space ? std::vector{*space, out_.end_of_text} : std::vector{out_.end_of_text};
-    }
-
-    std::vector<int> not_spoken() const {
-        std::set<int> out;
-        auto add = [&](const std::string& bytes, bool in_parts) {
-            auto [id, n] = out_.vocabulary.encode_first(bytes);
-            if (id && (n == 1 || in_parts)) out.insert(*id);
-        };
-        add(" -", true);
-        add(" '", true);
-        for (std::string_view symbol : symbols) {
-            add(std::string(symbol), false);
-            add(" " + std::string(symbol), false);
-        }
-        for (std::string_view note : notes) {
-            add(std::string(note), true);
-            add(" " + std::string(note), true);
-        }
-        int no_speech = out_.no_timestamps - 1;
-        for (auto id : {std::optional(out_.start), out_.transcribe, out_.translate, out_.previous,
-                        out_.vocabulary.find("<|startoflm|>"), std::optional(no_speech)}) {
-            if (id) out.insert(*id);
-        }
-        return {out.begin(), out.end()};
     }
 
     void find_alignment_heads() {

@@ -5,6 +5,7 @@
 #include "base/env.h"
 #include "base/text.h"
 #include "base/trace.h"
+#include "convert/model_file.h"
 #include "families/registry.h"
 #include "tensor/weights.h"
 
@@ -15,7 +16,7 @@ Expected<std::shared_ptr<const Model>> open_model(const std::string& path,
     if (auto trace = env(Var::trace)) TRY(start_trace(*trace));
     Span span("load");
     TRY_SET(Device device, Device::pick(options.device));
-    TRY_SET(auto file, Gguf::open(path));
+    TRY_SET(auto file, open_model_file(path));
     Loader loader(file, device);
     std::string arch = loader.keys("general.").str("architecture");
     TRY(loader.problems.done(Code::bad_model, path));

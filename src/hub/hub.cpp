@@ -73,7 +73,7 @@ Status make_model(const ModelSpec& spec, const std::string& path, const OnProgre
     }
     if (on_progress) on_progress({"convert", spec.name, 0, 0});
     std::string fresh = work + "/model.gguf";
-    ConvertOptions to_f16{.type = Dtype::f16, .name = {}, .on_progress = {}};
+    ConvertOptions to_f16{.type = Dtype::f16, .name = spec.name, .on_progress = {}};
     TRY(convert(*source, fresh, to_f16));
     fs::rename(fresh, path);
     fs::remove_all(work);

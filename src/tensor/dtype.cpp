@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include "base/check.h"
 #include "ggml.h"
@@ -20,7 +22,7 @@ struct Named {
     std::string_view name;
 };
 
-constexpr std::array<Named, 13> names = {{
+constexpr std::array<Named, 15> names = {{
     {Dtype::f32, "f32"},
     {Dtype::f16, "f16"},
     {Dtype::bf16, "bf16"},
@@ -32,12 +34,15 @@ constexpr std::array<Named, 13> names = {{
     {Dtype::q5_1, "q5_1"},
     {Dtype::q4_0, "q4_0"},
     {Dtype::q4_1, "q4_1"},
+    {Dtype::i8, "i8"},
+    {Dtype::i16, "i16"},
     {Dtype::i32, "i32"},
     {Dtype::i64, "i64"},
 }};
 
 static_assert(static_cast<int>(Dtype::q8_0) == GGML_TYPE_Q8_0);
 static_assert(static_cast<int>(Dtype::q6_k) == GGML_TYPE_Q6_K);
+static_assert(static_cast<int>(Dtype::i8) == GGML_TYPE_I8);
 static_assert(static_cast<int>(Dtype::i32) == GGML_TYPE_I32);
 static_assert(static_cast<int>(Dtype::bf16) == GGML_TYPE_BF16);
 
@@ -65,6 +70,14 @@ i64 block_elements(Dtype dtype) {
     return dtype_name(dtype).empty() ? 0 : ggml_blck_size(ggml_of(dtype));
 }
 
+bool is_quantized(Dtype dtype) {
+    return block_elements(dtype) > 1;
+}
+
+bool is_integer(Dtype dtype) {
+    return dtype == Dtype::i8 || dtype == Dtype::i16 || dtype == Dtype::i32 || dtype == Dtype::i64;
+}
+
 size_t row_bytes(Dtype dtype, i64 n) {
     i64 block = block_elements(dtype);
     if (block == 0 || n <= 0 || n % block != 0) return 0;
@@ -80,12 +93,15 @@ void to_f32(Dtype from, const void* src, float* dst, i64 n) {
         return;
     }
     auto convert = ggml_get_type_traits(ggml_of(from))->to_float;
-    CHECK(convert != nullptr);  // i32 and i64 hold ids, never weights
-    convert(src, dst, n);
+    CHECK(convert != nullptr && !is_integer(from));
+    if (reinterpret_cast<std::uintptr_t>(src) % alignof(float) == 0) return convert(src, dst, n);
+    std::vector<float> aligned(row_bytes(from, n) / sizeof(float) + 1);
+    std::memcpy(aligned.data(), src, row_bytes(from, n));
+    convert(aligned.data(), dst, n);
 }
 
 void from_f32(Dtype to, const float* src, void* dst, i64 n_rows, i64 n_per_row) {
-    CHECK(row_bytes(to, n_per_row) > 0 && to != Dtype::i32 && to != Dtype::i64);
+    CHECK(row_bytes(to, n_per_row) > 0 && !is_integer(to));
     ggml_quantize_chunk(ggml_of(to), src, dst, 0, n_rows, n_per_row, nullptr);
 }
 

@@ -12,7 +12,7 @@ namespace transcribe {
 
 const GgufTensor* Gguf::find(std::string_view name) const {
     auto found = by_name_.find(name);
-    return found == by_name_.end() ? nullptr : &tensors_[found->second];
+    return found == by_name_.end() ? nullptr : &parts_.tensors[found->second];
 }
 
 namespace {

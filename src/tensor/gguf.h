@@ -32,25 +32,45 @@ struct GgufTensor {
 using GgufValue = std::variant<bool, i64, double, std::string, std::vector<i64>,
                                std::vector<double>, std::vector<std::string>>;
 
+// A key as it stands in the header, so that it can be written again with every type kept.
+struct GgufKeyBytes {
+    std::string_view name;
+    std::span<const std::byte> value;  // type and value, as after a key's name
+};
+
+// What another kind of file says in GGUF's terms (convert/whisper_bin.h).
+struct GgufParts {
+    std::string path;
+    std::string header;  // of a GGUF file with these keys and no tensors
+    std::vector<GgufTensor> tensors;
+    MappedFile file;  // with `computed` owns the tensors' data
+    std::vector<float> computed;
+};
+
 class Gguf {
   public:
     // Reads the header alone; the tensors' data is touched by who uses it.
     // Errors: not_found (no such file), io (a directory, no permission), bad_model (cut, foreign,
     // or with counts that lie).
     static Expected<std::shared_ptr<const Gguf>> open(const std::string& path);
-    const std::string& path() const { return path_; }
+    // Errors: bad_model.
+    static Expected<std::shared_ptr<const Gguf>> join(GgufParts parts);
+    const std::string& path() const { return parts_.path; }
     const std::unordered_map<std::string, GgufValue>& values() const { return values_; }
-    const std::vector<GgufTensor>& tensors() const { return tensors_; }
+    const std::vector<GgufKeyBytes>& keys() const { return keys_; }  // in the order of the file
+    const std::vector<GgufTensor>& tensors() const { return parts_.tensors; }
     const GgufTensor* find(std::string_view name) const;
-    size_t n_bytes() const { return file_.bytes().size(); }
+    // For who has read part of a tensor's data once: takes its pages out of memory.
+    void release(std::span<const std::byte> part) const { parts_.file.release(part); }
+    size_t n_bytes() const { return parts_.file.bytes().size(); }
 
   private:
-    Gguf() = default;
+    explicit Gguf(GgufParts parts) : parts_(std::move(parts)) {}
+    static Expected<std::shared_ptr<const Gguf>> parse(GgufParts parts);
     friend class GgufParser;
-    std::string path_;
-    MappedFile file_;
+    GgufParts parts_;
     std::unordered_map<std::string, GgufValue> values_;
-    std::vector<GgufTensor> tensors_;
+    std::vector<GgufKeyBytes> keys_;
     std::unordered_map<std::string_view, size_t> by_name_;
 };
 

@@ -74,9 +74,9 @@ std::string not_gguf(std::string_view bytes) {
 
 class GgufParser {
   public:
-    explicit GgufParser(Gguf& out)
+    GgufParser(Gguf& out, Bytes file)
         : out_(out),
-          file_(out.file_.bytes()),
+          file_(file),
           in_(file_.first(std::min<uint64_t>(file_.size(), header_bytes_max))) {}
 
     // The fault in words; empty when the file is whole.
@@ -95,8 +95,9 @@ class GgufParser {
     void parse_tensor();
     void parse_shape(GgufTensor& tensor);
     void place_tensors();
-    bool check_places(uint64_t data_at);
+    void index_tensors();
 
+    std::vector<GgufTensor>& tensors() { return out_.parts_.tensors; }
     static std::string shown(std::string_view name) { return printable(name, 80); }
 
     Gguf& out_;
@@ -111,9 +112,12 @@ std::string GgufParser::parse() {
     parse_preamble();
     for (uint64_t i = 0; i < n_keys_ && in_.ok(); i++) parse_key();
     if (in_.ok()) check_keys();
-    if (in_.ok()) out_.tensors_.reserve(n_tensors_);
-    for (uint64_t i = 0; i < n_tensors_ && in_.ok(); i++) parse_tensor();
-    if (in_.ok()) place_tensors();
+    if (in_.ok() && n_tensors_ > 0) {
+        tensors().reserve(n_tensors_);
+        for (uint64_t i = 0; i < n_tensors_ && in_.ok(); i++) parse_tensor();
+        if (in_.ok()) place_tensors();
+    }
+    if (in_.ok()) index_tensors();
     return in_.fault();
 }
 
@@ -147,14 +151,17 @@ std::string_view GgufParser::parse_string(std::string_view what) {
 }
 
 void GgufParser::parse_key() {
-    std::string key(parse_string("a key's name"));
+    std::string_view name = parse_string("a key's name");
+    std::string key(name);
     auto type = in_.get<Kv>("a key's type");
     if (!in_.ok()) return;
     if (key == "general.alignment" && type != Kv::u32) {
         return in_.fail("general.alignment is not of type u32");
     }
+    size_t begin = in_.at() - sizeof(type);
     GgufValue value = parse_value(key, type);
     if (!in_.ok()) return;
+    out_.keys_.push_back({name, file_.subspan(begin, in_.at() - begin)});
     bool added = out_.values_.emplace(key, std::move(value)).second;
     if (!added) in_.fail(fmt::format("the key {} stands in the file twice", shown(key)));
 }
@@ -239,7 +246,6 @@ void GgufParser::check_keys() {
     if (!std::holds_alternative<std::string>(arch->second)) {
         return in_.fail("the key general.architecture is not a string");
     }
-    if (n_tensors_ == 0) return in_.fail("the file holds no tensors");
     auto found = out_.values_.find("general.alignment");
     if (found == out_.values_.end()) return;
     i64 n = std::get<i64>(found->second);
@@ -279,7 +285,7 @@ void GgufParser::parse_tensor() {
         n_bytes = saturating_product(n_bytes, static_cast<uint64_t>(tensor.shape[i]));
     }
     sizes_.push_back(n_bytes);
-    out_.tensors_.push_back(std::move(tensor));
+    tensors().push_back(std::move(tensor));
 }
 
 void GgufParser::parse_shape(GgufTensor& tensor) {
@@ -300,43 +306,51 @@ void GgufParser::parse_shape(GgufTensor& tensor) {
 // Offsets count from the first aligned byte behind the header.
 void GgufParser::place_tensors() {
     uint64_t data_at = (in_.at() + alignment_ - 1) / alignment_ * alignment_;
-    if (!check_places(data_at)) return;
-    out_.by_name_.reserve(out_.tensors_.size());
-    for (size_t i = 0; i < out_.tensors_.size(); i++) {
-        GgufTensor& tensor = out_.tensors_[i];
-        tensor.data = file_.subspan(data_at + offsets_[i], sizes_[i]);
-        if (!out_.by_name_.emplace(tensor.name, i).second) {
-            return in_.fail(
-                fmt::format("the tensor {} stands in the file twice", shown(tensor.name)));
+    uint64_t left = data_at < file_.size() ? file_.size() - data_at : 0;
+    for (size_t i = 0; i < tensors().size(); i++) {
+        std::string name = shown(tensors()[i].name);
+        if (offsets_[i] % alignment_ != 0) {
+            return in_.fail(fmt::format("the tensor {} starts at {}, not at a multiple of {}", name,
+                                        offsets_[i], alignment_));
         }
+        if (offsets_[i] > left || sizes_[i] > left - offsets_[i]) {
+            return in_.fail(
+                fmt::format("the file is cut: the tensor {} needs {} bytes at {}, and the file has "
+                            "{} bytes",
+                            name, sizes_[i], saturating_sum(data_at, offsets_[i]), file_.size()));
+        }
+        tensors()[i].data = file_.subspan(data_at + offsets_[i], sizes_[i]);
     }
 }
 
-bool GgufParser::check_places(uint64_t data_at) {
-    for (size_t i = 0; i < out_.tensors_.size(); i++) {
-        std::string name = shown(out_.tensors_[i].name);
-        if (offsets_[i] % alignment_ != 0) {
-            in_.fail(fmt::format("the tensor {} starts at {}, not at a multiple of {}", name,
-                                 offsets_[i], alignment_));
-            return false;
-        }
-        uint64_t left = data_at < file_.size() ? file_.size() - data_at : 0;
-        if (offsets_[i] <= left && sizes_[i] <= left - offsets_[i]) continue;
-        in_.fail(fmt::format(
-            "the file is cut: the tensor {} needs {} bytes at {}, and the file has {} bytes", name,
-            sizes_[i], saturating_sum(data_at, offsets_[i]), file_.size()));
-        return false;
+void GgufParser::index_tensors() {
+    if (tensors().empty()) return in_.fail("the file holds no tensors");
+    out_.by_name_.reserve(tensors().size());
+    for (size_t i = 0; i < tensors().size(); i++) {
+        if (out_.by_name_.emplace(tensors()[i].name, i).second) continue;
+        return in_.fail(
+            fmt::format("the tensor {} stands in the file twice", shown(tensors()[i].name)));
     }
-    return true;
 }
 
 Expected<std::shared_ptr<const Gguf>> Gguf::open(const std::string& path) {
-    std::shared_ptr<Gguf> gguf(new Gguf());  // the constructor is private
-    gguf->path_ = path;
-    TRY_SET(gguf->file_, MappedFile::open(path));
-    std::string fault = GgufParser(*gguf).parse();
+    GgufParts parts;
+    parts.path = path;
+    TRY_SET(parts.file, MappedFile::open(path));
+    return parse(std::move(parts));
+}
+
+Expected<std::shared_ptr<const Gguf>> Gguf::join(GgufParts parts) {
+    return parse(std::move(parts));
+}
+
+Expected<std::shared_ptr<const Gguf>> Gguf::parse(GgufParts parts) {
+    std::shared_ptr<Gguf> gguf(new Gguf(std::move(parts)));  // the constructor is private
+    const GgufParts& p = gguf->parts_;
+    Bytes header = p.header.empty() ? p.file.bytes() : std::as_bytes(std::span(p.header));
+    std::string fault = GgufParser(*gguf, header).parse();
     if (!fault.empty()) {
-        return Error{Code::bad_model, fmt::format("{}: {}", printable(path, 1000), fault)};
+        return Error{Code::bad_model, fmt::format("{}: {}", printable(p.path, 1000), fault)};
     }
     return std::shared_ptr<const Gguf>(std::move(gguf));
 }

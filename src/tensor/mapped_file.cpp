@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <system_error>
 
 #include "base/text.h"
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #endif
 
 namespace transcribe {
@@ -28,6 +30,7 @@ using Bytes = std::span<const std::byte>;
 // Maps the regular file `path`; the system's error code on failure.
 std::error_code map(const std::filesystem::path& path, Bytes& bytes);
 void unmap(Bytes bytes);
+void release_pages(Bytes part);
 
 #ifdef _WIN32
 
@@ -62,6 +65,8 @@ void unmap(Bytes bytes) {
     UnmapViewOfFile(bytes.data());
 }
 
+void release_pages(Bytes) {}  // views of files are trimmed by the system alone
+
 #else
 
 std::error_code last_error() {
@@ -91,6 +96,13 @@ void unmap(Bytes bytes) {
     munmap(const_cast<std::byte*>(bytes.data()), bytes.size());
 }
 
+void release_pages(Bytes part) {
+    auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    auto begin = reinterpret_cast<std::uintptr_t>(part.data()) / page * page;
+    auto end = reinterpret_cast<std::uintptr_t>(part.data()) + part.size();
+    madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
 #endif
 
 }  // namespace
@@ -118,6 +130,14 @@ Expected<MappedFile> MappedFile::open(const std::string& path) {
     fault = map(file, mapped.bytes_);
     if (fault) return Error{Code::io, fmt::format("{}: {}", shown, fault.message())};
     return mapped;
+}
+
+void MappedFile::release(Bytes part) const {
+    std::less_equal<> before;
+    const std::byte *begin = part.data(), *end = begin + part.size();
+    bool inside =
+        !part.empty() && before(bytes_.data(), begin) && before(end, bytes_.data() + bytes_.size());
+    if (inside) release_pages(part);
 }
 
 MappedFile::~MappedFile() {

@@ -34,6 +34,9 @@ class MappedFile {
     ~MappedFile();
 
     std::span<const std::byte> bytes() const { return bytes_; }
+    // Takes the pages of `part` out of this process's memory, where the system can; they are read
+    // again when they are touched. Nothing happens where `part` is not of this file.
+    void release(std::span<const std::byte> part) const;
 
   private:
     std::span<const std::byte> bytes_;

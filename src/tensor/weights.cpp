@@ -23,8 +23,16 @@ bool stays(Role role, Dtype dtype) {
     }
 }
 
+// Of data in memory that kernels read in place: GGUF's default, and ggml's for its own buffers.
+constexpr std::uintptr_t alignment = 32;
+
+bool in_place(Role role, const GgufTensor* stored) {
+    return stored && stays(role, stored->dtype) &&
+           reinterpret_cast<std::uintptr_t>(stored->data.data()) % alignment == 0;
+}
+
 bool allowed(Role role, Dtype dtype) {
-    if (role == Role::matrix) return dtype != Dtype::i32 && dtype != Dtype::i64;
+    if (role == Role::matrix) return !is_integer(dtype);
     return dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16;
 }
 
@@ -83,16 +91,14 @@ Scope Scope::operator[](int index) const {
 Weight Scope::need(const char* leaf, Role role, const Shape& shape) const {
     const GgufTensor* stored = weights_->look_up(prefix_ + leaf, role, shape, true);
     Dtype dtype = stored && stays(role, stored->dtype) ? stored->dtype : Dtype::f32;
-    return weights_->add({nullptr, {stored}, {}, stored && stays(role, stored->dtype)}, dtype,
-                         shape);
+    return weights_->add({nullptr, {stored}, {}, in_place(role, stored)}, dtype, shape);
 }
 
 Weight Scope::maybe(const char* leaf, Role role, const Shape& shape) const {
     const GgufTensor* stored = weights_->look_up(prefix_ + leaf, role, shape, false);
     if (!stored) return {};
-    bool in_place = stays(role, stored->dtype);
-    return weights_->add({nullptr, {stored}, {}, in_place}, in_place ? stored->dtype : Dtype::f32,
-                         shape);
+    Dtype dtype = stays(role, stored->dtype) ? stored->dtype : Dtype::f32;
+    return weights_->add({nullptr, {stored}, {}, in_place(role, stored)}, dtype, shape);
 }
 
 Weight Scope::derive(std::initializer_list<Source> from, const Shape& shape, Fill fill) const {
@@ -189,10 +195,14 @@ Status Weights::allocate_rest(Device device) {
         if (e.t->buffer != buffer) continue;
         if (!e.fill && static_cast<Dtype>(e.t->type) == e.from[0]->dtype) {
             ggml_backend_tensor_set(e.t, e.from[0]->data.data(), 0, e.from[0]->data.size());
+            file_->release(e.from[0]->data);
             continue;
         }
         std::vector<std::vector<float>> from;
-        for (const GgufTensor* source : e.from) from.push_back(read_f32(*source));
+        for (const GgufTensor* source : e.from) {
+            from.push_back(read_f32(*source));
+            file_->release(source->data);
+        }
         std::vector<float> values(static_cast<size_t>(ggml_nelements(e.t)));
         e.fill ? e.fill(from, values) : values.swap(from[0]);
         std::vector<std::byte> raw(ggml_nbytes(e.t));

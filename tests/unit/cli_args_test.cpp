@@ -188,6 +188,12 @@ TEST(Args, OtherCommands) {
     EXPECT_FALSE(parse_convert({"source"}));
     EXPECT_FALSE(parse_convert({"--type", "q4_9", "source", "out.gguf"}));
     EXPECT_EQ(parse_convert({"--type", "q8_0", "s", "o"})->type, Dtype::q8_0);
+    EXPECT_EQ(parse_convert({"--type", "Q4_K_M", "s", "o"})->type, Dtype::q4_k);
+    EXPECT_FALSE(parse_quantize({"in.gguf", "out.gguf"}));
+    EXPECT_EQ(parse_quantize({"in.gguf", "out.gguf", "q5_0"})->type, Dtype::q5_0);
+    EXPECT_NE(
+        parse_quantize({"in.gguf", "out.gguf", "q4_9"}).error().what.find("'q4_9' is not one"),
+        std::string::npos);
     EXPECT_FALSE(parse_convert({"s", "o"})->type.has_value());
     EXPECT_FALSE(parse_bench({"--runs", "0", "a.wav"}));
     EXPECT_FALSE(parse_nothing("devices", "Lists.", {"extra"}));

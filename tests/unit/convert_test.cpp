@@ -11,6 +11,7 @@
 #include "convert/vocabulary.h"
 #include "model_files.h"
 #include "tensor/gguf.h"
+#include "text/byte_alphabet.h"
 #include "tiny_whisper.h"
 
 namespace transcribe {
@@ -200,8 +201,8 @@ TEST(Convert, TakesAVocabularyFromWhicheverFilesThereAre) {
 }
 
 TEST(Convert, SpellsBytesAndMergesLowestRankFirst) {
-    EXPECT_EQ(spell_bytes(" a\n"), "ĠaĊ");
-    EXPECT_EQ(spell_bytes("\xe9\xad"), "éŃ");
+    EXPECT_EQ(piece_of_bytes(" a\n"), "ĠaĊ");
+    EXPECT_EQ(piece_of_bytes("\xe9\xad"), "éŃ");
     auto merges = derive_merges({"a", "b", "c", "bc", "abc", "ab"});
     EXPECT_EQ(merges, (std::vector<std::string>{"b c", "a bc", "a b"}));
 }
@@ -226,19 +227,22 @@ TEST(Convert, MelFiltersEqualTheReference) {
 }
 
 TEST(Convert, ChoosesStoredTypes) {
-    EXPECT_EQ(stored_dtype(Bucket::exact, 384, Dtype::f16), Dtype::f32);
-    EXPECT_EQ(stored_dtype(Bucket::conv, 3, Dtype::bf16), Dtype::f16);
-    EXPECT_EQ(stored_dtype(Bucket::conv, 3, Dtype::q8_0), Dtype::f32);
-    EXPECT_EQ(stored_dtype(Bucket::linear, 384, Dtype::bf16), Dtype::bf16);
-    EXPECT_EQ(stored_dtype(Bucket::linear, 384, Dtype::q4_k), Dtype::q8_0);
-    EXPECT_EQ(stored_dtype(Bucket::linear, 512, Dtype::q4_k), Dtype::q4_k);
-    EXPECT_EQ(stored_dtype(Bucket::linear, 48, Dtype::q4_k), Dtype::f16);
-    EXPECT_EQ(stored_dtype(Bucket::linear, 48, Dtype::q4_0), Dtype::f16);
-    EXPECT_EQ(stored_dtype(Bucket::embedding, 512, Dtype::q5_k), Dtype::q6_k);
-    EXPECT_EQ(stored_dtype(Bucket::attention_output, 512, Dtype::q5_k), Dtype::q8_0);
-    EXPECT_EQ(stored_dtype(Bucket::attention_output, 512, Dtype::q6_k), Dtype::q6_k);
-    EXPECT_EQ(file_type(Dtype::q4_k), 15u);
-    EXPECT_EQ(file_type(Dtype::bf16), 32u);
+    auto stored = [](const char* name, i64 n_per_row, Dtype asked) {
+        return stored_dtype(name, {n_per_row, 8}, asked);
+    };
+    EXPECT_EQ(stored("dec.pos_emb.weight", 384, Dtype::f16), Dtype::f32);
+    EXPECT_EQ(stored_dtype("unknown.weight", {384}, Dtype::f16), Dtype::f32) << "a vector";
+    EXPECT_EQ(stored("enc.conv.0.weight", 3, Dtype::bf16), Dtype::f16);
+    EXPECT_EQ(stored("enc.conv.0.weight", 3, Dtype::q8_0), Dtype::f32);
+    EXPECT_EQ(stored("a.conv.pointwise1.weight", 1, Dtype::q8_0), Dtype::f16);
+    EXPECT_EQ(stored("a.weight", 384, Dtype::bf16), Dtype::bf16);
+    EXPECT_EQ(stored("a.weight", 384, Dtype::q4_k), Dtype::q8_0);
+    EXPECT_EQ(stored("a.weight", 512, Dtype::q4_k), Dtype::q4_k);
+    EXPECT_EQ(stored("a.weight", 48, Dtype::q4_k), Dtype::f16);
+    EXPECT_EQ(stored("a.weight", 48, Dtype::q4_0), Dtype::f16);
+    EXPECT_EQ(stored("dec.token_embd.weight", 512, Dtype::q5_k), Dtype::q6_k);
+    EXPECT_EQ(stored("a.attn.out.weight", 512, Dtype::q5_k), Dtype::q8_0);
+    EXPECT_EQ(stored("a.attn.out.weight", 512, Dtype::q6_k), Dtype::q6_k);
 }
 
 TEST(GgufWriter, RoundTripsKeysAndTensors) {

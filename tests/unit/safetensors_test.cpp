@@ -204,12 +204,13 @@ TEST(Checkpoint, SaysWhatADirectoryLacks) {
         ASSERT_FALSE(checkpoint);
         EXPECT_NE(checkpoint.error().what.find(part), std::string::npos) << checkpoint.error().what;
     };
-    says(folder + "/none", "no such directory");
+    says(folder + "/none", "no such file or directory");
     says(folder, "neither model.safetensors");
     write_file(folder + "/pytorch_model.bin", "PK");
     says(folder, "only pytorch_model.bin");
-    says(folder + "/pytorch_model.bin", "not a directory");
+    says(folder + "/pytorch_model.bin", "not a GGUF file");
     write_file(folder + "/model.safetensors", shard("a"));
+    says(folder + "/model.safetensors", "not a directory");
     says(folder, "config.json");
 }
 
