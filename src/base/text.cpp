@@ -61,6 +61,10 @@ size_t utf8_complete_prefix(std::string_view bytes) {
     return bytes.size();
 }
 
+size_t utf8_unit(std::string_view bytes) {
+    return bytes.empty() ? 0 : utf8_head(bytes).n_bytes;
+}
+
 std::string utf8_repair(std::string_view bytes) {
     std::string out;
     out.reserve(bytes.size());

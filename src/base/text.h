@@ -10,6 +10,10 @@ namespace transcribe {
 // The longest prefix of `bytes` that does not end inside a UTF-8 character.
 size_t utf8_complete_prefix(std::string_view bytes);
 
+// Bytes of what a text begins with: a character, or what is none and utf8_repair() makes one U+FFFD
+// of; 0 for "".
+size_t utf8_unit(std::string_view bytes);
+
 // Valid UTF-8: each longest part that only begins a character, and each byte that cannot, becomes
 // one U+FFFD (as Python's errors="replace" does).
 std::string utf8_repair(std::string_view bytes);
