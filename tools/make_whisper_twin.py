@@ -28,6 +28,7 @@ import whisper.decoding
 from safetensors.torch import save_file
 from whisper.decoding import DecodingOptions, DecodingTask, detect_language
 from whisper.model import ModelDimensions, Whisper
+from whisper.timing import find_alignment
 from whisper.tokenizer import LANGUAGES, Tokenizer
 
 import whisper_reference as reference
@@ -46,14 +47,15 @@ class Twin:
     n_audio_ctx: int
     n_content_frames: int
     languages: list
+    alignment_heads: list  # layer, head; none: all of the upper half of the layers
 
     @property
     def out(self):
         return DATA / self.name
 
 
-TWINS = [Twin("whisper", 399, 80, 2, 2, 60, 80, ["en", "zh", "de"]),
-         Twin("whisper-v3", 20, 128, 3, 1, 32, 40, list(LANGUAGES))]
+TWINS = [Twin("whisper", 399, 80, 2, 2, 60, 80, ["en", "zh", "de"], [[0, 0], [1, 0]]),
+         Twin("whisper-v3", 20, 128, 3, 1, 32, 40, list(LANGUAGES), [])]
 SPLIT = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 TEXT = """The quick brown fox jumps over the lazy dog, and the dog answers nothing at all. What they
 said there was heard again and again; then the others went on with their work in the winter rain."""
@@ -190,6 +192,8 @@ def configs(twin, v):
                 "sampling_rate": 16000, "n_fft": 400, "hop_length": 160, "chunk_length": 30,
                 "n_samples": n_frames * 160, "nb_max_frames": n_frames, "padding_value": 0.0,
                 "padding_side": "right", "return_attention_mask": False}
+    if twin.alignment_heads:
+        generation["alignment_heads"] = twin.alignment_heads
     return {"config": model | shared, "generation_config": generation | shared,
             "preprocessor_config": features, "tokenizer": v.json()}
 
@@ -230,6 +234,24 @@ def make_mel(twin):
     return mel
 
 
+def align(twin, model, vocabulary, mel):
+    """When each token of a text was spoken; of Chinese, where a token of ASCII is a word."""
+    tokenizer = vocabulary.tokenizer("zh", "transcribe")
+    if twin.alignment_heads:
+        heads = torch.zeros(twin.n_text_layer, N_HEADS, dtype=torch.bool)
+        for layer, head in twin.alignment_heads:
+            heads[layer, head] = True
+        model.register_buffer("alignment_heads", heads.to_sparse(), persistent=False)
+    heads = [torch.nonzero(layer)[:, 0].tolist() for layer in model.alignment_heads.to_dense()]
+    text = tokenizer.encode(" the quick brown fox jumps over the lazy dog")
+    words = find_alignment(model, tokenizer, text, mel, twin.n_content_frames)
+    assert [t for word in words for t in word.tokens] == text and len(words) == len(text)
+    return {"heads": heads, "n_frames": twin.n_content_frames,
+            "before": list(tokenizer.sot_sequence_including_notimestamps), "text": text,
+            "frames": [round(50 * t) for t in [w.start for w in words] + [words[-1].end]],
+            "probabilities": [w.probability for w in words]}
+
+
 @torch.no_grad()
 def golden(twin, model, vocabulary, suppress):
     mel = make_mel(twin)[None]
@@ -254,6 +276,7 @@ def golden(twin, model, vocabulary, suppress):
         "greedy_ts_context": run(language="de", prompt=context),
         "translate_nots": run(language="zh", task="translate", without_timestamps=True),
     }
+    facts["align"] = align(twin, model, vocabulary, mel[0])
     arrays = {"mel": mel[0, :, :twin.n_content_frames],
               **{name: torch.from_numpy(value) for name, value in arrays.items()}}
     return arrays, facts

@@ -33,7 +33,7 @@ struct Segment {
 };
 
 struct Timings {  // milliseconds
-    double load = 0, audio = 0, mel = 0, encode = 0, prefill = 0, step = 0, total = 0;
+    double load = 0, audio = 0, mel = 0, encode = 0, prefill = 0, step = 0, align = 0, total = 0;
     int n_windows = 0, n_steps = 0, n_tokens = 0;
 };
 

@@ -32,9 +32,11 @@ void DecoderBlock::bind(Scope s, const TransformerSpec& c) {
     ffn.bind(s / "ffn", c.d, c.d_ff);
 }
 
-Tensor DecoderBlock::operator()(Tensor x, KvLayer cache, KvLayer memory,
-                                const StepInputs& in) const {
-    x = x + self_attn.over_cache(norm_self(x), cache, in);
+Tensor DecoderBlock::see_tokens(Tensor x, KvLayer cache, const StepInputs& in) const {
+    return x + self_attn.over_cache(norm_self(x), cache, in);
+}
+
+Tensor DecoderBlock::see_memory(Tensor x, KvLayer memory) const {
     x = x + cross_attn.over_memory(norm_cross(x), memory);
     return x + ffn(norm_ffn(x));
 }

@@ -36,8 +36,10 @@ struct DecoderBlock {
     Mlp ffn;
 
     void bind(Scope s, const TransformerSpec& c);
-    // [d, T * B] -> [d, T * B]
-    Tensor operator()(Tensor x, KvLayer cache, KvLayer memory, const StepInputs& in) const;
+    // In two halves, so that a look at cross attention fits between: tokens see what was said, then
+    // what was heard. [d, T * B] -> [d, T * B]
+    Tensor see_tokens(Tensor x, KvLayer cache, const StepInputs& in) const;
+    Tensor see_memory(Tensor x, KvLayer memory) const;
 };
 
 }  // namespace transcribe

@@ -27,6 +27,12 @@ Tensor flash(Tensor q, KvLayer kv, Tensor mask, float scale) {
     return {out, q.g};  // [dh, H, T, B]
 }
 
+// x [dh, T, H, 1] -> [dh, T], a view.
+Tensor one_head(Tensor x, int head) {
+    size_t offset = x.t->nb[2] * static_cast<size_t>(head);
+    return {ggml_view_2d(x.g->ctx, x.t, x.dim(0), x.dim(1), x.t->nb[1], offset), x.g};
+}
+
 }  // namespace
 
 Tensor sdpa(Tensor q, KvLayer kv, Tensor mask, int n_heads) {
@@ -66,6 +72,20 @@ Tensor Attention::over_memory(Tensor x, KvLayer memory) const {
     i64 n = x.dim(1), n_recordings = memory.k.dim(2);
     Tensor q = reshape(wq(x), {spec.d, n / n_recordings, n_recordings});
     return wo(reshape(sdpa(q, memory, {}, spec.n_heads), {spec.d, n}));
+}
+
+std::vector<Tensor> Attention::scores_over_memory(Tensor x, KvLayer memory,
+                                                  std::span<const int> heads) const {
+    float scale = 1.0f / std::sqrt(static_cast<float>(spec.d / spec.n_heads));
+    Tensor q = split_heads(reshape(wq(x), {spec.d, x.dim(1), 1}), spec.n_heads);
+    Tensor k = split_heads(memory.k, spec.n_heads);
+    std::vector<Tensor> scores;
+    for (int head : heads) {
+        Tensor own = {ggml_mul_mat(x.g->ctx, one_head(k, head).t, one_head(q, head).t), x.g};
+        ggml_mul_mat_set_prec(own.t, GGML_PREC_F32);
+        scores.push_back(scale * own);
+    }
+    return scores;
 }
 
 KvLayer Attention::memory_of(Tensor encoded) const {

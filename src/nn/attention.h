@@ -31,6 +31,10 @@ struct Attention {
     // An encoder's keys and values, [d, S, A] for A recordings: x [d, T * B] -> [d, T * B]. Rows of
     // one recording lie together, so B / A rows share its memory and are just more queries.
     Tensor over_memory(Tensor x, KvLayer memory) const;
+    // What over_memory weighs one recording's slots by, before the softmax, for some heads: x [d,
+    // T], memory [d, S, 1] -> [S, T] a head.
+    std::vector<Tensor> scores_over_memory(Tensor x, KvLayer memory,
+                                           std::span<const int> heads) const;
     // What over_memory reads, from encoder output [d, T, B].
     KvLayer memory_of(Tensor encoded) const;
 };

@@ -133,6 +133,23 @@ TEST_P(WhisperReference, Languages) {
     }
 }
 
+TEST_P(WhisperReference, AlignmentHeads) {
+    auto want = golden_["align"]["heads"].get<std::vector<std::vector<int>>>();
+    EXPECT_EQ(model_->config().alignment_heads, want);
+}
+
+TEST_P(WhisperReference, WordTimes) {
+    const auto& want = golden_["align"];
+    Bench bench(*model_, 1);
+    ASSERT_TRUE(bench.decoder->encode(mel(), 0));
+    auto ours = bench.decoder->align(0, {want["before"], want["text"], want["n_frames"]});
+    ASSERT_TRUE(ours) << ours.error().what;
+    EXPECT_EQ(ours->frames, want["frames"].get<std::vector<int>>());
+    std::vector<float> p = want["probabilities"];
+    ASSERT_EQ(ours->probabilities.size(), p.size());
+    for (size_t i = 0; i < p.size(); i++) EXPECT_NEAR(ours->probabilities[i], p[i], 1e-3 * p[i]);
+}
+
 TEST_P(WhisperReference, GreedyWithoutRules) {
     class NoRule : public LogitRule {
         void apply(std::span<const int>, std::span<float>) const override {}

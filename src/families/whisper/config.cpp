@@ -6,6 +6,7 @@ namespace transcribe::whisper {
 
 namespace {
 
+constexpr int n_pairs_max = 1024;  // of a layer and a head
 constexpr int n_layers_max = 256, n_heads_max = 256, d_max = 1 << 14, n_vocab_max = 1 << 20;
 
 TransformerSpec read_transformer(KvReader kv) {
@@ -74,6 +75,27 @@ SpecialTokens read_special(KvReader kv, const Tokenizer& tokenizer) {
     return ids;
 }
 
+// The key holds pairs of layer and head, flat. Without it all heads of the upper half of the
+// layers.
+std::vector<std::vector<int>> read_alignment_heads(KvReader kv, const TransformerSpec& dec) {
+    std::vector<int> flat = kv.ints("alignment_heads");
+    std::vector<std::vector<int>> heads(static_cast<size_t>(dec.n_layers));
+    auto add = [&](int layer, int head) { heads[static_cast<size_t>(layer)].push_back(head); };
+    for (int layer = dec.n_layers / 2; flat.empty() && layer < dec.n_layers; layer++) {
+        for (int head = 0; head < dec.n_heads; head++) add(layer, head);
+    }
+    bool valid = flat.size() % 2 == 0 && flat.size() / 2 <= static_cast<size_t>(n_pairs_max);
+    for (size_t i = 0; valid && i < flat.size(); i += 2) {
+        int layer = flat[i], head = flat[i + 1];
+        valid = layer >= 0 && layer < dec.n_layers && head >= 0 && head < dec.n_heads;
+        if (valid) add(layer, head);
+    }
+    kv.require(valid, fmt::format("alignment_heads holds pairs of a layer below {} and a head "
+                                  "below {}",
+                                  dec.n_layers, dec.n_heads));
+    return heads;
+}
+
 // Ids of the file that lie outside of the vocabulary are no tokens to forbid.
 std::vector<int> valid_ids(std::vector<int> ids, int n_vocab) {
     std::erase_if(ids, [&](int id) { return id < 0 || id >= n_vocab; });
@@ -110,6 +132,7 @@ Config read_config(KvReader kv, const Tokenizer& tokenizer) {
     kv.require(!dec.flag_or("scale_embedding", false), "scale_embedding is false");
     c.mel = read_mel(kv.at("stt.frontend"), c.net.n_mels);
     c.ids = read_special(at, tokenizer);
+    c.alignment_heads = read_alignment_heads(at, c.net.dec);
     c.suppress = valid_ids(at.ints("suppress_tokens"), c.net.n_vocab);
     c.begin_suppress = valid_ids(at.ints("begin_suppress_tokens"), c.net.n_vocab);
     if (c.suppress.empty()) c.suppress = non_speech_tokens(tokenizer);

@@ -17,6 +17,8 @@ struct Config {
     SpecialTokens ids;
     std::vector<int> suppress, begin_suppress;
     std::vector<std::string> languages;  // codes, in the order of ids.languages
+    // Heads of cross attention, of each decoder layer, that look where the speech is.
+    std::vector<std::vector<int>> alignment_heads;
     ModelInfo info;
     bool multilingual() const { return languages.size() > 1; }
     int n_frames() const { return 2 * net.n_audio_ctx; }          // mel frames of a window

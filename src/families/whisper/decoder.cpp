@@ -199,4 +199,11 @@ Expected<std::vector<float>> WindowDecoder::languages(int seat) {
     return scores;
 }
 
+Expected<TextAlignment> WindowDecoder::align(int seat, const TextToAlign& what) {
+    Stopwatch watch(timings.align);
+    in_band_ = nullptr;
+    KvCache::Rows own{seat * seats_.n_group, 1};
+    return align_text(compute_, net_, config_, {seats_.self, own, memory_, {seat, 1}}, what);
+}
+
 }  // namespace transcribe::whisper

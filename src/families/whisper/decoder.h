@@ -10,6 +10,7 @@
 
 #include "asr/types.h"
 #include "decode/search.h"
+#include "families/whisper/align_text.h"
 #include "families/whisper/config.h"
 
 namespace transcribe::whisper {
@@ -41,6 +42,8 @@ class WindowDecoder {
     void stop(int seat);
     // A whole search on the seat's window, beside those under way, which stay where they are.
     Status run_alone(int seat, const Prompt& prompt, Search& search);
+    // When the tokens of a text were spoken in the seat's window; no search may be under way on it.
+    Expected<TextAlignment> align(int seat, const TextToAlign& what);
     Timings timings;
 
     WindowDecoder(Compute&, const Net&, const Config&, KvCache self, KvCache memory);

@@ -40,14 +40,20 @@ void Decoder::remember(Tensor encoded, const KvCache& memory, KvCache::Rows rows
     }
 }
 
-Tensor Decoder::operator()(const StepInputs& in, const Caches& caches) const {
+Tensor Decoder::operator()(const StepInputs& in, const Caches& caches, HeadWatch* watch) const {
     Graph& g = *in.ids.g;
     Tensor x = rows(embed, in.ids) + rows(pos, in.pos);  // [d, T * B]
     for (size_t i = 0; i < blocks.size(); i++) {
         int layer = static_cast<int>(i);
         KvLayer self = caches.self.layer(g, layer, caches.self_rows);
         KvLayer memory = caches.memory.layer(g, layer, caches.memory_rows);
-        x = g.tap(blocks[i](x, self, memory, in), "dec.block.%d.out", layer);
+        x = blocks[i].see_tokens(x, self, in);
+        if (watch) {
+            auto scores = blocks[i].cross_attn.scores_over_memory(
+                blocks[i].norm_cross(x), memory.first(watch->n_slots), watch->heads[i]);
+            for (Tensor own : scores) watch->scores.push_back(g.keep(own));
+        }
+        x = g.tap(blocks[i].see_memory(x, memory), "dec.block.%d.out", layer);
     }
     x = g.tap(norm(rows(x, in.picks)), "dec.ln");   // [d, P]
     return g.tap(product(embed, x), "dec.logits");  // [V, P]

@@ -2,6 +2,7 @@
 // over two convolutions, a transformer decoder with tied embedding and head.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "blocks/transformer.h"
@@ -45,8 +46,14 @@ struct Decoder {
         const KvCache& memory;
         KvCache::Rows memory_rows;
     };
-    // -> [V, P]: logits of the picked tokens
-    Tensor operator()(const StepInputs& in, const Caches& caches) const;
+    // Where some heads of cross attention look while tokens are read; one row, one recording.
+    struct HeadWatch {
+        std::span<const std::vector<int>> heads;  // of each layer
+        i64 n_slots;                              // of the memory, from its start
+        std::vector<Tensor> scores;               // kept; [n_slots, T] a head, before the softmax
+    };
+    // -> [V, P]: logits of the picked tokens; with a watch also its scores
+    Tensor operator()(const StepInputs& in, const Caches& caches, HeadWatch* watch = nullptr) const;
 };
 
 struct Net {
