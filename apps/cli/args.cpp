@@ -84,6 +84,7 @@ Expected<TranscribeArgs> parse_transcribe(const std::vector<std::string>& words)
     parser.integer("--batch-size", args.session.batch_size, Range{1, 64},
                    "windows decoded at once (default: 1)");
     add_decoding(parser, args.options, on);
+    add_words(parser, args.options);
     parser.group("Help");
     parser.version(version_text());
     parser.examples(help_footer);
@@ -97,6 +98,7 @@ Expected<TranscribeArgs> parse_transcribe(const std::vector<std::string>& words)
     if (on.translate) args.options.task = Task::translate;
     if (on.without_timestamps) args.options.timestamps = false;
     settle_output(args, on);
+    settle_words(args);
     return args;
 }
 

@@ -98,6 +98,31 @@ void add_decoding(ArgParser& parser, Options& options, Switches& on) {
     add_ladder(parser, options);
 }
 
+void add_words(ArgParser& parser, Options& options) {
+    parser.group("Words");
+    parser.boolean("--word-timestamps", options.word_timestamps,
+                   "when each word was said, in json and jsonl; segments\n"
+                   "begin and end with their words (default: False)");
+    parser.text(
+        "--prepend-punctuations", options.prepend_punctuations,
+        "signs that go with the word after them\n(default: " + options.prepend_punctuations + ")");
+    parser.text(
+        "--append-punctuations", options.append_punctuations,
+        "signs that go with the word before them\n(default: " + options.append_punctuations + ")");
+    parser.number("--hallucination-silence-threshold", options.hallucination_silence_threshold_s,
+                  ArgParser::NumberOrNone{{0.1, 1e6}, 0},
+                  "with --word-timestamps: drop what looks invented beside\n"
+                  "more silence than this, in seconds (default: None)");
+}
+
+void settle_words(TranscribeArgs& args) {
+    const Options& options = args.options;
+    if (options.hallucination_silence_threshold_s > 0 && !options.word_timestamps) {
+        args.warnings.push_back(
+            "--hallucination-silence-threshold has no effect without --word-timestamps True");
+    }
+}
+
 Status check_decoding(const ArgParser& parser, const Options& options, const Switches& on) {
     if (!on.patience) return {};
     if (options.beam_size == 0) return parser.fault("--patience needs --beam-size");

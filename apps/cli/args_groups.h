@@ -18,6 +18,7 @@ void add_speech(ArgParser& parser, TranscribeArgs& args, Switches& on);
 void add_language(ArgParser& parser, std::string& language);
 void add_output(ArgParser& parser, TranscribeArgs& args, Switches& on);
 void add_decoding(ArgParser& parser, Options& options, Switches& on);
+void add_words(ArgParser& parser, Options& options);
 
 // Options that contradict each other. Errors: invalid_argument.
 Status check_speech(const ArgParser& parser, const TranscribeArgs& args);
@@ -26,5 +27,6 @@ Status check_decoding(const ArgParser& parser, const Options& options, const Swi
 
 // What is left to settle when all is parsed: defaults that depend on other options, and warnings.
 void settle_output(TranscribeArgs& args, const Switches& on);
+void settle_words(TranscribeArgs& args);
 
 }  // namespace transcribe::cli

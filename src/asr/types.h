@@ -25,7 +25,8 @@ struct Segment {
     i64 t0_ms = 0, t1_ms = 0;
     std::string text;  // valid UTF-8, with its leading space
     std::vector<int> tokens;
-    std::vector<Word> words;
+    std::vector<float> token_probabilities;  // [tokens], as they were picked
+    std::vector<Word> words;                 // where they were asked for
     float temperature = 0;
     float avg_logprob = 0;
     float compression_ratio = 0;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "convert/alignment_heads.h"
+
 namespace transcribe {
 
 namespace {
@@ -156,6 +158,7 @@ Dtype reference_dtype(const std::vector<PlannedTensor>& tensors) {
 
 ModelPlan whisper_plan(const std::string& name, const WhisperConfig& config, WhisperTokens tokens,
                        std::vector<PlannedTensor> tensors) {
+    if (tokens.alignment_heads.empty()) tokens.alignment_heads = openai_alignment_heads(config);
     ModelPlan plan;
     plan.name = name.find("whisper") == std::string::npos ? "whisper-" + name : name;
     plan.tensors = std::move(tensors);

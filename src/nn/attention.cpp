@@ -27,10 +27,11 @@ Tensor flash(Tensor q, KvLayer kv, Tensor mask, float scale) {
     return {out, q.g};  // [dh, H, T, B]
 }
 
-// x [dh, T, H, 1] -> [dh, T], a view.
-Tensor one_head(Tensor x, int head) {
+// x [dh, T, H, 1] -> F32 [dh, T]. (A product with F16 would round the other side to F16 as well.)
+ggml_tensor* one_head(Tensor x, int head) {
     size_t offset = x.t->nb[2] * static_cast<size_t>(head);
-    return {ggml_view_2d(x.g->ctx, x.t, x.dim(0), x.dim(1), x.t->nb[1], offset), x.g};
+    ggml_tensor* own = ggml_view_2d(x.g->ctx, x.t, x.dim(0), x.dim(1), x.t->nb[1], offset);
+    return own->type == GGML_TYPE_F32 ? own : ggml_cast(x.g->ctx, own, GGML_TYPE_F32);
 }
 
 }  // namespace
@@ -81,7 +82,7 @@ std::vector<Tensor> Attention::scores_over_memory(Tensor x, KvLayer memory,
     Tensor k = split_heads(memory.k, spec.n_heads);
     std::vector<Tensor> scores;
     for (int head : heads) {
-        Tensor own = {ggml_mul_mat(x.g->ctx, one_head(k, head).t, one_head(q, head).t), x.g};
+        Tensor own{ggml_mul_mat(x.g->ctx, one_head(k, head), one_head(q, head)), x.g};
         ggml_mul_mat_set_prec(own.t, GGML_PREC_F32);
         scores.push_back(scale * own);
     }

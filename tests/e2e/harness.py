@@ -203,6 +203,27 @@ class Case(Test):
         return found
 
 
+AUDIO = ROOT.parent / "shared" / "audio"
+REFERENCE = ROOT.parent / "shared" / "reference" / "whisper"
+
+
+@unittest.skipUnless(REFERENCE.is_dir() and AUDIO.is_dir(),
+                     "the folder ../shared is not beside this repository")
+class Reference(Test):
+    """What openai-whisper gives at temperature 0, and what we give under the same conditions."""
+
+    def expected(self, model):
+        return json.loads((REFERENCE / f"openai-{model}.json").read_text(encoding="utf-8"))
+
+    def transcripts(self, model, names, *options):
+        out = self.folder / "-".join([model, *options])
+        result = run(*with_model(model), "-f", "json", "-o", str(out),
+                     "--temperature-increment-on-fallback", "0", *options,
+                     *[str(AUDIO / name) for name in names], timeout=600)
+        self.assertEqual(result.rc, 0, result)
+        return {x: strict_json((out / f"{x.rsplit('.', 1)[0]}.json").read_bytes()) for x in names}
+
+
 def main():
     """Runs the tests of the calling file; 77, which ctest shows as skipped, when none could run."""
     program = unittest.main(exit=False, verbosity=2)

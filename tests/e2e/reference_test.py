@@ -1,30 +1,10 @@
 """Real weights against openai-whisper: ../shared/reference/whisper has what the reference gives for
 the files of ../shared/audio at temperature 0. Files that are 16 kHz mono already: tokens are equal.
 """
-import json
-import unittest
-
-from harness import ROOT, Test, main, needs_model, run, strict_json, with_model
-
-AUDIO = ROOT.parent / "shared" / "audio"
-REFERENCE = ROOT.parent / "shared" / "reference" / "whisper"
-needs_reference = unittest.skipUnless(
-    REFERENCE.is_dir() and AUDIO.is_dir(), "the folder ../shared is not beside this repository")
+from harness import Reference, main, needs_model
 
 
-@needs_reference
-class Reference(Test):
-    def transcripts(self, model, names, *options):
-        out = self.folder / "-".join([model, *options])
-        result = run(*with_model(model), "-f", "json", "-o", str(out),
-                     "--temperature-increment-on-fallback", "0", *options,
-                     *[str(AUDIO / name) for name in names], timeout=600)
-        self.assertEqual(result.rc, 0, result)
-        return {x: strict_json((out / f"{x.rsplit('.', 1)[0]}.json").read_bytes()) for x in names}
-
-    def expected(self, model):
-        return json.loads((REFERENCE / f"openai-{model}.json").read_text(encoding="utf-8"))
-
+class Tokens(Reference):
     def assert_equal_tokens(self, model, mode, names, *options):
         want = self.expected(model)
         for name, ours in self.transcripts(model, names, *options).items():

@@ -184,6 +184,24 @@ TEST(Args, SubtitleOptions) {
     EXPECT_EQ(warnings({"--max-line-width", "9", "a.wav"}).size(), 1u);
 }
 
+TEST(Args, WordOptions) {
+    const auto args = parse_transcribe(
+        {"--word_timestamps", "True", "--prepend_punctuations", "\"(", "--append_punctuations",
+         ".,", "--hallucination_silence_threshold", "2", "a.wav"});
+    ASSERT_TRUE(args) << args.error().what;
+    EXPECT_TRUE(args->options.word_timestamps);
+    EXPECT_EQ(args->options.prepend_punctuations, "\"(");
+    EXPECT_EQ(args->options.append_punctuations, ".,");
+    EXPECT_FLOAT_EQ(args->options.hallucination_silence_threshold_s, 2);
+    EXPECT_TRUE(args->warnings.empty());
+    const auto threshold = [](const char* value) {
+        return parse_transcribe({"--hallucination-silence-threshold", value, "a.wav"});
+    };
+    EXPECT_EQ(threshold("None")->options.hallucination_silence_threshold_s, 0);
+    EXPECT_EQ(threshold("2")->warnings.size(), 1u);
+    EXPECT_FALSE(threshold("0"));
+}
+
 TEST(Args, OtherCommands) {
     EXPECT_FALSE(parse_convert({"source"}));
     EXPECT_FALSE(parse_convert({"--type", "q4_9", "source", "out.gguf"}));

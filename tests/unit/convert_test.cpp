@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include "convert/alignment_heads.h"
 #include "convert/byte_bpe.h"
 #include "convert/dtype_policy.h"
 #include "convert/gguf_writer.h"
 #include "convert/inspect.h"
 #include "convert/mel_filters.h"
 #include "convert/vocabulary.h"
+#include "convert/whisper.h"
 #include "model_files.h"
 #include "tensor/gguf.h"
 #include "text/byte_alphabet.h"
@@ -291,6 +293,15 @@ TEST(Inspect, TellsTheFacts) {
                              "52 tensors", "languages     2"}) {
         EXPECT_NE(facts->find(part), std::string::npos) << part << " in\n" << *facts;
     }
+}
+
+TEST(Convert, AlignmentHeadsOfOpenAisModelsAreKnownBySize) {
+    WhisperConfig config;
+    config.decoder = {.n_layers = 6, .n_heads = 8, .ffn_dim = 2048};
+    config.n_vocab = 51864;
+    EXPECT_EQ(openai_alignment_heads(config), (std::vector<int>{3, 3, 4, 7, 5, 1, 5, 5, 5, 7}));
+    config.decoder.n_layers = 2;  // distilled
+    EXPECT_TRUE(openai_alignment_heads(config).empty());
 }
 
 }  // namespace

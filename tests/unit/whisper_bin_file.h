@@ -19,7 +19,7 @@ struct BinTensor {
 
 struct BinBytes {
     static constexpr int d = 32, n_vocab = 51864, n_words = 50256, n_audio_ctx = 10,
-                         n_text_ctx = 16;
+                         n_text_ctx = 32;
 
     std::vector<int32_t> sizes = {n_vocab, n_audio_ctx, d, 2, 1, n_text_ctx, d, 2, 1, 80, 1};
     std::vector<int32_t> filter_sizes = {80, 201};

@@ -148,7 +148,7 @@ class Recording {
     i64 run_window(const Tokenizer& tokenizer, const Json& window) {
         i64 seek = window[0], n_content = entry_[2];
         Ids tokens = window[1];
-        SpokenWindow at{.window = {seek, std::min<i64>(3000, n_content - seek)},
+        WordWindow at{.window = {seek, std::min<i64>(3000, n_content - seek)},
                         .window_max_frames = 3000,
                         .recording_frames = n_content,
                         .last_speech_s = last_speech_s_,

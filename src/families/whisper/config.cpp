@@ -6,7 +6,8 @@ namespace transcribe::whisper {
 
 namespace {
 
-constexpr int n_pairs_max = 1024;  // of a layer and a head
+constexpr int n_text_ctx_min = 32;  // a prefix and half of it sampled fit, and what frames them
+constexpr int n_pairs_max = 1024;   // of a layer and a head
 constexpr int n_layers_max = 256, n_heads_max = 256, d_max = 1 << 14, n_vocab_max = 1 << 20;
 
 TransformerSpec read_transformer(KvReader kv) {
@@ -104,6 +105,14 @@ std::vector<int> valid_ids(std::vector<int> ids, int n_vocab) {
 
 }  // namespace
 
+std::string text_of(const Facts& facts, std::span<const int> tokens) {
+    std::string bytes;
+    for (int id : tokens) {
+        if (id < facts.config.ids.timestamp_begin) bytes += facts.tokenizer.bytes(id);
+    }
+    return bytes;
+}
+
 Vocabulary read_vocabulary(KvReader kv) {
     Vocabulary v;
     v.model = kv.str_or("model", "gpt2");
@@ -122,7 +131,7 @@ Config read_config(KvReader kv, const Tokenizer& tokenizer) {
     c.net.dec = read_transformer(dec);
     c.net.n_mels = enc.i32("num_mel_bins", 1, 512);
     c.net.n_audio_ctx = enc.i32("max_source_positions", 1, 1 << 14);
-    c.net.n_text_ctx = dec.i32("max_target_positions", 8, 1 << 14);
+    c.net.n_text_ctx = dec.i32("max_target_positions", n_text_ctx_min, 1 << 14);
     c.net.n_vocab = dec.i32("vocab_size", 1, n_vocab_max);
     kv.require(c.net.enc.d == c.net.dec.d, "encoder and decoder have the same d_model");
     kv.require(c.net.n_vocab == tokenizer.n_tokens(),

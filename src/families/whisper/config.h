@@ -26,6 +26,16 @@ struct Config {
     int n_tokens_max() const { return net.n_text_ctx / 2; }       // sampled tokens of a window
 };
 
+// What all parts of a session share.
+struct Facts {
+    const Config& config;
+    const Tokenizer& tokenizer;
+    const Mel& mel;
+};
+
+// The bytes of the text tokens.
+std::string text_of(const Facts& facts, std::span<const int> tokens);
+
 Vocabulary read_vocabulary(KvReader kv);
 Config read_config(KvReader kv, const Tokenizer& tokenizer);
 

@@ -21,14 +21,6 @@ std::vector<int> encoded(const Facts& facts, std::string_view text) {
 
 }  // namespace
 
-std::string text_of(const Facts& facts, std::span<const int> tokens) {
-    std::string bytes;
-    for (int id : tokens) {
-        if (id < facts.config.ids.timestamp_begin) bytes += facts.tokenizer.bytes(id);
-    }
-    return bytes;
-}
-
 LongForm::LongForm(const Facts& facts, const Options& options, const Recording& recording,
                    int index, int n_windows)
     : facts_(facts),

@@ -14,17 +14,9 @@
 #include "families/whisper/config.h"
 #include "families/whisper/decoder.h"
 #include "families/whisper/ladder.h"
+#include "families/whisper/spoken.h"
 
 namespace transcribe::whisper {
-
-struct Facts {
-    const Config& config;
-    const Tokenizer& tokenizer;
-    const Mel& mel;
-};
-
-// What a decoder hears, and the text that it said: bytes of the text tokens.
-std::string text_of(const Facts& facts, std::span<const int> tokens);
 
 class LongForm;
 
@@ -49,7 +41,9 @@ class Passage {
     Prompt prompt() const;
     // How the text of the next window begins, by wish of the caller.
     std::vector<int> forced() const;
-    void accept(const Ladder& ladder);
+    // What accept() needs the alignment of: none where words are not asked for or there is no text.
+    std::optional<TextToAlign> text_to_align(const Ladder& ladder) const;
+    void accept(const Ladder& ladder, const TextAlignment& alignment);
 
     bool in_flight = false;  // a window is being decoded
 
@@ -57,7 +51,11 @@ class Passage {
     friend class LongForm;
     i64 window_frames() const;  // frames of content in the window
     void advance(i64 n_frames);
-    void add_segments(const WindowText& text);
+    // What a window's text becomes.
+    SpokenWindow spoken(const WindowText& text) const;
+    int language() const;                    // index among Config::languages
+    std::string_view text_language() const;  // code; of a translation English
+    std::vector<int> start_of_transcript() const;
 
     LongForm& whole_;
     std::deque<Clip> clips_;         // what is left, the present one first
@@ -67,6 +65,7 @@ class Passage {
     bool first_ = true;              // no window has been decoded yet
     std::vector<int> context_;       // tokens said so far, the initial prompt first
     size_t context_from_ = 0;        // what stands before is no context any more
+    double last_speech_s_ = 0;       // where the last word ended
     std::vector<Segment> segments_;  // not yet given away
 };
 

@@ -3,7 +3,6 @@
 
 #include "base/text.h"
 #include "families/whisper/longform.h"
-#include "families/whisper/segments.h"
 
 namespace transcribe::whisper {
 
@@ -93,17 +92,30 @@ Prompt Passage::prompt() const {
     if (!before.empty()) prompt.tokens.push_back(ids.sot_prev);
     prompt.tokens.insert(prompt.tokens.end(), before.begin(), before.end());
     prompt.sot_at = static_cast<int>(prompt.tokens.size());
-    prompt.tokens.push_back(ids.sot);
-    if (config.multilingual()) {
-        int language = language_ >= 0 ? language_ : whole_.language_;
-        prompt.tokens.push_back(ids.languages[static_cast<size_t>(language)]);
-        bool translate = whole_.options_.task == Task::translate;
-        prompt.tokens.push_back(translate ? ids.translate : ids.transcribe);
-    }
+    std::vector<int> start = start_of_transcript();
+    prompt.tokens.insert(prompt.tokens.end(), start.begin(), start.end());
     if (!whole_.options_.timestamps) prompt.tokens.push_back(ids.no_timestamps);
     std::vector<int> begin = forced();
     prompt.tokens.insert(prompt.tokens.end(), begin.begin(), begin.end());
     return prompt;
+}
+
+int Passage::language() const {
+    return language_ >= 0 ? language_ : whole_.language_;
+}
+
+std::string_view Passage::text_language() const {
+    const auto& languages = whole_.facts_.config.languages;
+    bool english = whole_.options_.task == Task::translate || languages.empty();
+    return english ? "en" : std::string_view(languages[static_cast<size_t>(language())]);
+}
+
+std::vector<int> Passage::start_of_transcript() const {
+    const Config& config = whole_.facts_.config;
+    if (!config.multilingual()) return {config.ids.sot};
+    bool translate = whole_.options_.task == Task::translate;
+    return {config.ids.sot, config.ids.languages[static_cast<size_t>(language())],
+            translate ? config.ids.translate : config.ids.transcribe};
 }
 
 std::vector<int> Passage::forced() const {
@@ -114,47 +126,40 @@ std::vector<int> Passage::forced() const {
     return tokens;
 }
 
-void Passage::accept(const Ladder& ladder) {
-    in_flight = false;
-    first_ = false;
-    if (ladder.silent()) {
-        advance(window_frames());
-    } else {
-        add_segments(ladder.best());
-    }
+SpokenWindow Passage::spoken(const WindowText& text) const {
+    auto duration_ms = static_cast<i64>(std::floor(whole_.transcript_.duration_s * 1000));
+    i64 end_frames = clips_[0].end;
+    return SpokenWindow(whole_.facts_, whole_.options_, text,
+                        {.window = {seek_, window_frames()},
+                         .end_frames = end_frames,
+                         .end_ms = std::min(duration_ms, end_frames * frame_ms + frame_ms),
+                         .last_speech_s = last_speech_s_});
 }
 
-void Passage::add_segments(const WindowText& text) {
-    const Facts& facts = whole_.facts_;
-    i64 end_ms = std::min(static_cast<i64>(std::floor(whole_.transcript_.duration_s * 1000)),
-                          clips_[0].end * frame_ms + frame_ms);
-    Cut cut = cut_window(text.tokens, facts.config.ids.timestamp_begin, {seek_, window_frames()});
-    std::string rest;
-    for (const Slice& slice : cut.slices) {
-        auto tokens = std::span(text.tokens).subspan(slice.first, slice.last - slice.first);
-        std::string own = text_of(facts, tokens);
-        if (!has_speech(slice, own)) continue;
-        // A character may be split between segments: its first bytes wait for the rest.
-        std::string bytes = rest + own;
-        size_t n_whole = utf8_complete_prefix(bytes);
-        rest = bytes.substr(n_whole);
-        Segment segment;
-        segment.seek = seek_;
-        segment.t0_ms = std::min(slice.t0_frames * frame_ms, end_ms);
-        segment.t1_ms = std::min(slice.t1_frames * frame_ms, end_ms);
-        segment.text = utf8_repair(std::string_view(bytes).substr(0, n_whole));
-        segment.tokens.assign(tokens.begin(), tokens.end());
-        segment.temperature = text.temperature;
-        segment.avg_logprob = text.avg_logprob;
-        segment.compression_ratio = text.compression_ratio;
-        segment.no_speech_prob = text.no_speech_prob;
-        context_.insert(context_.end(), tokens.begin(), tokens.end());
+std::optional<TextToAlign> Passage::text_to_align(const Ladder& ladder) const {
+    if (!whole_.options_.word_timestamps || ladder.silent()) return std::nullopt;
+    TextToAlign what{start_of_transcript(), spoken(ladder.best()).text_tokens(), window_frames()};
+    what.before.push_back(whole_.facts_.config.ids.no_timestamps);
+    if (what.text.empty()) return std::nullopt;
+    return what;
+}
+
+void Passage::accept(const Ladder& ladder, const TextAlignment& alignment) {
+    in_flight = false;
+    first_ = false;
+    if (ladder.silent()) return advance(window_frames());
+    const WindowText& text = ladder.best();
+    SpokenWindow said = spoken(text);
+    if (whole_.options_.word_timestamps) said.add_words(alignment, text_language());
+    for (Segment& segment : said.segments()) {
+        context_.insert(context_.end(), segment.tokens.begin(), segment.tokens.end());
         segments_.push_back(std::move(segment));
     }
     bool keep =
         whole_.options_.condition_on_previous_text && text.temperature <= context_temperature_max;
     if (!keep) context_from_ = context_.size();
-    advance(cut.advance_frames);
+    last_speech_s_ = said.last_speech_s();
+    advance(said.next_seek_frames() - seek_);
 }
 
 }  // namespace transcribe::whisper

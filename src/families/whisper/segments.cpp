@@ -88,8 +88,8 @@ Cut cut_window(std::span<const int> tokens, int timestamp_begin, const Window& w
     return Cutter(tokens, timestamp_begin, window).cut();
 }
 
-bool has_speech(const Slice& slice, std::string_view text) {
-    return slice.t0_frames != slice.t1_frames && !trim(text).empty();
+bool has_speech(i64 t0, i64 t1, std::string_view text) {
+    return t0 != t1 && !trim(text).empty();
 }
 
 }  // namespace transcribe

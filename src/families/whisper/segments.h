@@ -33,7 +33,8 @@ struct Cut {
 Cut cut_window(std::span<const int> tokens, int timestamp_begin, const Window& window);
 
 // A slice without length or text gives no segment, and its tokens do not go into the context of the
-// next window (the reference lists it, emptied). `text` is that of the slice's text tokens.
-bool has_speech(const Slice& slice, std::string_view text);
+// next window (the reference lists it, emptied). Times in any unit; `text` is that of the slice's
+// text tokens.
+bool has_speech(i64 t0, i64 t1, std::string_view text);
 
 }  // namespace transcribe

@@ -53,7 +53,7 @@ const TimedSegment* first_with_words(Segments segments) {
 
 class Judge {
   public:
-    Judge(Segments segments, const SpokenWindow& at)
+    Judge(Segments segments, const WordWindow& at)
         : segments_(segments), at_(at), t0_s_(seconds_of(at.window.seek_frames)) {}
 
     AfterWords decide() {
@@ -109,7 +109,7 @@ class Judge {
     }
 
     Segments segments_;
-    const SpokenWindow& at_;
+    const WordWindow& at_;
     double t0_s_;
 };
 
@@ -123,7 +123,7 @@ std::optional<double> end_of_speech(Segments segments) {
     return segments.back().t1_s;
 }
 
-AfterWords after_words(Segments segments, const SpokenWindow& at) {
+AfterWords after_words(Segments segments, const WordWindow& at) {
     return Judge(segments, at).decide();
 }
 

@@ -11,7 +11,7 @@
 
 namespace transcribe::whisper {
 
-struct SpokenWindow {
+struct WordWindow {
     Window window;
     bool ends_in_single_timestamp = false;
     i64 seek_after_frames = 0;  // where the next window would start without words
@@ -27,7 +27,7 @@ struct AfterWords {
 };
 
 // `segments`: of the window, with their words.
-AfterWords after_words(std::span<const TimedSegment> segments, const SpokenWindow& at);
+AfterWords after_words(std::span<const TimedSegment> segments, const WordWindow& at);
 
 // Where the last word ends, or without words the last segment; nothing without segments.
 std::optional<double> end_of_speech(std::span<const TimedSegment> segments);

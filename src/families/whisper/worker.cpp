@@ -222,7 +222,11 @@ Status WhisperWorker::Run::accept(int i) {
         TRY(decoder_.run_alone(i, seat.prompt, *search));
         ladder.add(texts(seat, *search, *temperature));
     }
-    seat.passage->accept(ladder);
+    TextAlignment alignment;
+    if (auto what = seat.passage->text_to_align(ladder)) {
+        TRY_SET(alignment, decoder_.align(i, *what));
+    }
+    seat.passage->accept(ladder, alignment);
     seat.form->settle();
     decoder_.stop(i);
     seat = {};
