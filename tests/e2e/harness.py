@@ -19,6 +19,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "samples" / "hello.flac"
 CASES = ROOT.parent / "shared" / "cases"
+AUDIO = ROOT.parent / "shared" / "audio"
 BIN = os.environ.get("TRANSCRIBE_BIN") or str(ROOT / "build" / "release" / "bin" / "transcribe")
 SANITIZED = bool(os.environ.get("SANITIZED"))
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
