@@ -16,11 +16,13 @@ class NotWhole(Case):
     make_env = {"STT_MODEL": str(model_path("tiny.en"))} if model_path("tiny.en").exists() else {}
 
     def test_each_is_refused_by_name(self):
-        foreign = ("lfs-pointer", "html-page", "torch-zip", "old-ggml", "eight-bytes")
+        foreign = ("lfs-pointer", "html-page", "torch-zip", "eight-bytes")
         paths = sorted(self.inputs.glob("*.gguf"))
         self.assertGreaterEqual(len(paths), 10)
         for path in paths:
             needles = ["not a gguf file"] if path.stem in foreign else []
+            if path.stem == "old-ggml":  # whisper.cpp's format, which loads where it is whole
+                needles = ["cut or damaged"]
             refused(self, path, 5, path.name, *needles)
 
 
