@@ -1,6 +1,5 @@
 #include "nn/host_ops.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -11,19 +10,12 @@
 #include "kernels/attention.h"
 #include "kernels/product.h"
 #include "kernels/rows.h"
+#include "nn/host_node.h"
 #include "tensor/cpu_functions.h"
-#include "tensor/team.h"
 
 namespace transcribe {
 
 namespace {
-
-// An eps of 1e-5 travels with its node as the number 10000.
-constexpr float layer_norm_eps_unit = 1e-9f;
-
-size_t count(i64 n) {
-    return static_cast<size_t>(n);
-}
 
 kernels::Stored stored(const ggml_tensor* t) {
     switch (t->type) {
@@ -36,25 +28,6 @@ kernels::Stored stored(const ggml_tensor* t) {
 
 bool is_known(const ggml_tensor* t) {
     return t->type == GGML_TYPE_F32 || t->type == GGML_TYPE_F16 || t->type == GGML_TYPE_BF16;
-}
-
-const float* floats(const ggml_tensor* t, size_t offset = 0) {
-    return reinterpret_cast<const float*>(static_cast<const char*>(t->data) + offset);
-}
-
-const Graph::Carried& carried(void* user) {
-    return *static_cast<const Graph::Carried*>(user);
-}
-
-// Computes work(i, n) for all i < n on the team. More shares than threads: who is held up by
-// another program leaves his to the others. `cost`: multiplications, about.
-template <class Work>
-void share_out(const Graph::Carried& node, size_t cost, const Work& work) {
-    constexpr size_t cost_of_a_share = 1 << 15, n_shares_a_thread = 4;
-    Team& team = **node.team;
-    size_t n_max = team.n_threads() == 1 ? 1 : n_shares_a_thread * count(team.n_threads());
-    size_t n = std::clamp<size_t>(cost / cost_of_a_share, 1, n_max);
-    team.run(n, [&](size_t i) { work(i, n); });
 }
 
 // Sources: w, x, bias where there is one.
@@ -110,10 +83,8 @@ void run_gelu(ggml_tensor* dst, int, int, void* user) {
     const ggml_tensor *x = dst->src[0], *bias = dst->src[1];
     size_t n = count(x->ne[0]), n_rows = count(ggml_nrows(x));
     auto* y = static_cast<float*>(dst->data);
-    share_out(carried(user), 16 * n * n_rows, [&](size_t i, size_t n_shares) {
-        for (size_t r = n_rows * i / n_shares; r < n_rows * (i + 1) / n_shares; r++) {
-            kernels::gelu(floats(x) + r * n, bias ? floats(bias) : nullptr, y + r * n, n);
-        }
+    share_out_rows(carried(user), n_rows, 16 * n, [&](size_t r) {
+        kernels::gelu(floats(x) + r * n, bias ? floats(bias) : nullptr, y + r * n, n);
     });
 }
 
@@ -121,14 +92,10 @@ void run_gelu(ggml_tensor* dst, int, int, void* user) {
 void run_layer_norm(ggml_tensor* dst, int, int, void* user) {
     const ggml_tensor* x = dst->src[0];
     size_t n = count(x->ne[0]), n_rows = count(ggml_nrows(x));
-    kernels::LayerNorm norm{floats(dst->src[1]), floats(dst->src[2]), n,
-                            static_cast<float>(carried(user).number) * layer_norm_eps_unit};
+    kernels::LayerNorm norm{floats(dst->src[1]), floats(dst->src[2]), n, eps_of(user)};
     auto* y = static_cast<float*>(dst->data);
-    share_out(carried(user), 8 * n * n_rows, [&](size_t i, size_t n_shares) {
-        for (size_t r = n_rows * i / n_shares; r < n_rows * (i + 1) / n_shares; r++) {
-            kernels::layer_norm(norm, floats(x) + r * n, y + r * n);
-        }
-    });
+    share_out_rows(carried(user), n_rows, 8 * n,
+                   [&](size_t r) { kernels::layer_norm(norm, floats(x) + r * n, y + r * n); });
 }
 
 // Sources: q, k, v, mask where there is one.
@@ -188,7 +155,7 @@ Tensor host_layer_norm(Tensor x, Weight weight, Weight bias, float eps) {
     ggml_tensor* args[] = {x.t, weight.t, bias.t};
     return {ggml_custom_4d(x.g->ctx, GGML_TYPE_F32, x.dim(0), x.dim(1), x.dim(2), x.dim(3), args, 3,
                            run_layer_norm, 1,
-                           x.g->carry(static_cast<int>(std::lround(eps / layer_norm_eps_unit)))),
+                           x.g->carry(static_cast<int>(std::lround(eps / eps_unit)))),
             x.g};
 }
 
