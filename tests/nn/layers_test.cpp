@@ -167,6 +167,26 @@ TEST(Rows, PicksRowsOfATableAndOfANode) {
     EXPECT_EQ(m.run(y, {{ids, of_table}, {picks, of_node}}), expected);
 }
 
+// The embedding of tokens, in every type that a file may have it in.
+TEST(Rows, OfAStoredMatrixAreItsValues) {
+    constexpr i64 d = 256, n = 5;
+    std::vector<float> table = random_values(d * n, 1);
+    for (Dtype dtype : {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::q8_0, Dtype::q6_k, Dtype::q5_k,
+                        Dtype::q4_k, Dtype::q5_0, Dtype::q5_1, Dtype::q4_0, Dtype::q4_1}) {
+        Weights weights(file_of({{"t", dtype, {d, n}, table}}));
+        Weight t = weights.root().need("t", Role::matrix, {d, n});
+        finish(weights);
+        Machine m;
+        Graph& g = m.compute->begin();
+        Tensor ids = g.input("ids", Dtype::i32, {2}), y = g.keep(rows(t, ids));
+        std::vector<std::int32_t> wanted = {3, 1};
+        std::vector<float> stored = rounded_to(dtype, table, d);
+        std::vector<float> expected(stored.begin() + 3 * d, stored.begin() + 4 * d);
+        expected.insert(expected.end(), stored.begin() + d, stored.begin() + 2 * d);
+        EXPECT_EQ(m.run(y, {{ids, wanted}}), expected) << dtype_name(dtype);
+    }
+}
+
 struct ProductCase {
     Dtype dtype;
     i64 n_in;
@@ -213,7 +233,9 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(ProductCase{Dtype::f32, 256, f32_max}, ProductCase{Dtype::f16, 256, f32_max},
                       ProductCase{Dtype::f16, 20, f32_max}, ProductCase{Dtype::bf16, 256, f32_max},
                       ProductCase{Dtype::q8_0, 256, 1e-4}, ProductCase{Dtype::q6_k, 256, 1e-4},
-                      ProductCase{Dtype::q5_k, 256, 1e-4}, ProductCase{Dtype::q4_k, 256, 1e-4}));
+                      ProductCase{Dtype::q5_k, 256, 1e-4}, ProductCase{Dtype::q4_k, 256, 1e-4},
+                      ProductCase{Dtype::q5_0, 96, 1e-4}, ProductCase{Dtype::q5_1, 96, 1e-4},
+                      ProductCase{Dtype::q4_0, 96, 1e-4}, ProductCase{Dtype::q4_1, 96, 1e-4}));
 
 }  // namespace
 

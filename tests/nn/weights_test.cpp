@@ -1,4 +1,7 @@
 // Binding to a model file: all faults at once, and what becomes of types.
+#include <ggml.h>
+
+#include "../unit/model_files.h"
 #include "nn.h"
 #include "nn/linear.h"
 #include "nn/norm.h"
@@ -73,6 +76,28 @@ TEST(Weights, MatricesStayAsTheyAreStoredAndKernelsOnlyAsFloats) {
     Weight kernel = weights.root().need("k", Role::kernel, {3, 2, 4});
     finish(weights);
     EXPECT_EQ(kernel.dtype(), Dtype::f32);
+}
+
+// Files may align their data to 8 bytes, and those of whisper.cpp do not align it at all; kernels
+// want 32.
+TEST(Weights, WhatLiesUnalignedIsCopied) {
+    GgufBytes file;
+    file.keys.push_back(key<u32>("general.alignment", kv_u32, 8));
+    file.tensors = {tensor("a", {2}), tensor("b", {4}, 0, 8)};
+    file.alignment = 8;
+    file.data.clear();
+    for (float v : {1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f}) file.data += raw(v);
+    std::string path = fresh_folder() + "/unaligned.gguf";
+    write_file(path, file.bytes());
+    auto opened = Gguf::open(path);
+    ASSERT_TRUE(opened) << opened.error().what;
+    Weights weights(*opened);
+    Weight a = weights.root().need("a", Role::matrix, {2});
+    Weight b = weights.root().need("b", Role::matrix, {4});
+    finish(weights);
+    EXPECT_EQ(values_of(a), (std::vector<float>{1, 2}));
+    EXPECT_EQ(values_of(b), (std::vector<float>{3, 4, 5, 6}));
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(b.t->data) % 32, 0u);
 }
 
 TEST(Weights, ATensorThatMayBeAbsentIsEmptyThen) {

@@ -149,10 +149,10 @@ class Recording {
         i64 seek = window[0], n_content = entry_[2];
         Ids tokens = window[1];
         WordWindow at{.window = {seek, std::min<i64>(3000, n_content - seek)},
-                        .window_max_frames = 3000,
-                        .recording_frames = n_content,
-                        .last_speech_s = last_speech_s_,
-                        .silence_s = entry_[1]};
+                      .window_max_frames = 3000,
+                      .recording_frames = n_content,
+                      .last_speech_s = last_speech_s_,
+                      .silence_s = entry_[1]};
         Cut cut = cut_window(tokens, begin_, at.window);
         at.ends_in_single_timestamp = cut.ends_in_single_timestamp;
         at.seek_after_frames = seek + cut.advance_frames;
