@@ -50,6 +50,17 @@ ArgParser::Setter in_range_or_none(T& value, Range range, T if_none) {
     };
 }
 
+// `value` is a bool or holds one.
+template <class T>
+ArgParser::Setter true_or_false(T& value) {
+    return [&value](const std::string& text) -> std::string {
+        const bool yes = text == "True" || text == "true";
+        const bool no = text == "False" || text == "false";
+        value = yes;
+        return yes || no ? "" : "True or False";
+    };
+}
+
 // "-t,--threads" -> "--threads"
 std::string long_name(const std::string& names) {
     const std::string name = names.substr(std::min(names.find("--"), names.size()));
@@ -159,13 +170,12 @@ void ArgParser::number(const std::string& names, std::optional<float>& value, Ra
 }
 
 void ArgParser::boolean(const std::string& names, bool& value, const std::string& help) {
-    auto set = [&value](const std::string& text) -> std::string {
-        const bool yes = text == "True" || text == "true";
-        const bool no = text == "False" || text == "false";
-        value = yes;
-        return yes || no ? "" : "True or False";
-    };
-    checked(names, "True|False", set, help);
+    checked(names, "True|False", true_or_false(value), help);
+}
+
+void ArgParser::boolean(const std::string& names, std::optional<bool>& value,
+                        const std::string& help) {
+    checked(names, "True|False", true_or_false(value), help);
 }
 
 void ArgParser::argument(const std::string& name, std::string& value, const std::string& help) {

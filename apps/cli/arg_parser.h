@@ -29,6 +29,8 @@ class ArgParser {
     void group(const std::string& heading) { group_ = heading; }
     void flag(const std::string& names, bool& value, const std::string& help);
     void boolean(const std::string& names, bool& value, const std::string& help);
+    // The same, and whether it was given.
+    void boolean(const std::string& names, std::optional<bool>& value, const std::string& help);
     void text(const std::string& names, std::string& value, const std::string& help);
     void name(const std::string& names, const std::string& type, std::string& value,
               const std::string& help);  // text that is not blank

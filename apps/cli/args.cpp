@@ -35,6 +35,7 @@ constexpr const char* help_footer = R"(Commands ('transcribe COMMAND --help' tel
   convert    make a GGUF file of a checkpoint
   quantize   make a model file smaller
   inspect    say what is in a model file
+  vad        print where somebody speaks
   bench      measure speed and memory
   devices    list what can compute
 
@@ -61,7 +62,7 @@ void add_inputs(ArgParser& parser, TranscribeArgs& args) {
 }
 
 Status check_inputs(const ArgParser& parser, const TranscribeArgs& args) {
-    if (args.files.empty() && args.files_from.empty()) {
+    if (args.files.empty() && args.files_from.empty() && !args.stream.live) {
         return parser.fault("no audio file is given");
     }
     const auto n_stdin = std::count(args.files.begin(), args.files.end(), "-");
@@ -78,27 +79,32 @@ Expected<TranscribeArgs> parse_transcribe(const std::vector<std::string>& words)
     Switches on;
     ArgParser parser("transcribe", "Speech to text: transcribes audio and video files.");
     add_inputs(parser, args);
+    add_stream(parser, args.stream, on);
     add_speech(parser, args, on);
     add_output(parser, args, on);
     add_model(parser, args.model, args.open, args.session);
     parser.integer("--batch-size", args.session.batch_size, Range{1, 64},
-                   "windows decoded at once (default: 1)");
+                   "windows decoded at once; with more than one, recordings\n"
+                   "are cut in pauses, up to 30 s apart (default: 1)");
     add_decoding(parser, args.options, on);
-    add_words(parser, args.options);
+    add_words(parser, args.options, on);
     parser.group("Help");
     parser.version(version_text());
     parser.examples(help_footer);
     TRY_SET(args.show, parser.parse(words));
     if (!args.show.empty()) return args;
 
+    settle_stream(args.stream, on);
     TRY(check_inputs(parser, args));
-    TRY(check_speech(parser, args));
+    TRY(check_stream(parser, args, on));
+    TRY(check_speech(parser, args, on));
     TRY(check_output(parser, args, on));
     TRY(check_decoding(parser, args.options, on));
     if (on.translate) args.options.task = Task::translate;
     if (on.without_timestamps) args.options.timestamps = false;
+    if (on.vad) args.options.vad = args.voice.options;
     settle_output(args, on);
-    settle_words(args);
+    settle_words(args, on);
     return args;
 }
 
@@ -112,6 +118,9 @@ Expected<BenchArgs> parse_bench(const std::vector<std::string>& words) {
     parser.group("Measurement");
     add_language(parser, args.language);
     parser.integer("--runs", args.n_runs, Range{1, 1000}, "runs that count (default: 3)");
+    parser.flag("--stream", args.stream,
+                "as if the recording were being spoken: delay from a word\n"
+                "to its text, and how much of the text is that of one go");
     parser.flag("--json", args.json, "print JSON");
     TRY_SET(args.show, parser.parse(words));
     return args;

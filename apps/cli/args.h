@@ -9,9 +9,12 @@
 #include <vector>
 
 #include "asr/types.h"
+#include "audio/live.h"
 #include "base/error.h"
 #include "engine/open.h"
 #include "engine/session.h"
+#include "hub/manifest.h"
+#include "output/regions.h"
 #include "output/writers.h"
 #include "tensor/dtype.h"
 
@@ -25,6 +28,20 @@ struct Clip {
 
 enum class ShowProgress { on_terminal, always, never };
 
+// How speech is told from other sound.
+struct VoiceChoice {
+    std::string model{default_vad_model};
+    VadOptions options;
+};
+
+// Sound that is transcribed as it comes.
+struct StreamArgs {
+    bool on = false;
+    bool live = false;   // a capture device instead of AUDIO
+    std::string device;  // of it; empty: the default
+    std::optional<RawFormat> raw;
+};
+
 struct TranscribeArgs {
     std::string show;
     std::vector<std::string> files;
@@ -33,6 +50,7 @@ struct TranscribeArgs {
     OpenOptions open;
     SessionOptions session;
     Options options;
+    VoiceChoice voice;  // where options.vad is set
     Clip clip;
     std::vector<const Writer*> formats;  // empty: lines as they are decoded
     Layout layout;                       // of srt and vtt
@@ -42,6 +60,7 @@ struct TranscribeArgs {
     bool quiet = false;
     bool verbose = false;
     ShowProgress progress = ShowProgress::on_terminal;
+    StreamArgs stream;
     std::vector<std::string> warnings;  // about options, for the start of the run
 };
 
@@ -52,6 +71,7 @@ struct BenchArgs {
     SessionOptions session;
     std::string language;
     int n_runs = 3;
+    bool stream = false;  // as sound that comes, in place of stages
     bool json = false;
 };
 
@@ -69,6 +89,14 @@ struct QuantizeArgs {
     bool json = false, quiet = false;
 };
 
+struct VadArgs {
+    std::string show;
+    std::vector<std::string> files;
+    VoiceChoice voice;
+    const RegionWriter* format = nullptr;
+    bool quiet = false;
+};
+
 struct NameArgs {  // of inspect and pull
     std::string show;
     std::string name;
@@ -79,6 +107,7 @@ Expected<TranscribeArgs> parse_transcribe(const std::vector<std::string>& args);
 Expected<BenchArgs> parse_bench(const std::vector<std::string>& args);
 Expected<ConvertArgs> parse_convert(const std::vector<std::string>& args);
 Expected<QuantizeArgs> parse_quantize(const std::vector<std::string>& args);
+Expected<VadArgs> parse_vad(const std::vector<std::string>& args);
 Expected<NameArgs> parse_inspect(const std::vector<std::string>& args);
 Expected<NameArgs> parse_pull(const std::vector<std::string>& args);
 // devices and models take nothing; gives `show`.

@@ -98,11 +98,12 @@ void add_decoding(ArgParser& parser, Options& options, Switches& on) {
     add_ladder(parser, options);
 }
 
-void add_words(ArgParser& parser, Options& options) {
+void add_words(ArgParser& parser, Options& options, Switches& on) {
     parser.group("Words");
-    parser.boolean("--word-timestamps", options.word_timestamps,
+    parser.boolean("--word-timestamps", on.word_timestamps,
                    "when each word was said, in json and jsonl; segments\n"
-                   "begin and end with their words (default: False)");
+                   "begin and end with their words (default: False; True\n"
+                   "for subtitles in limited lines or with marked words)");
     parser.text(
         "--prepend-punctuations", options.prepend_punctuations,
         "signs that go with the word after them\n(default: " + options.prepend_punctuations + ")");
@@ -115,8 +116,10 @@ void add_words(ArgParser& parser, Options& options) {
                   "more silence than this, in seconds (default: None)");
 }
 
-void settle_words(TranscribeArgs& args) {
-    const Options& options = args.options;
+void settle_words(TranscribeArgs& args, const Switches& on) {
+    Options& options = args.options;
+    const bool helps = args.layout.asked() && writes_subtitles(args.formats);
+    options.word_timestamps = on.word_timestamps.value_or(helps);
     if (options.hallucination_silence_threshold_s > 0 && !options.word_timestamps) {
         args.warnings.push_back(
             "--hallucination-silence-threshold has no effect without --word-timestamps True");

@@ -41,13 +41,6 @@ void add_layout(ArgParser& parser, Layout& layout) {
     parser.flag("--highlight-words", layout.highlight_words, "underline each word as it is said");
 }
 
-bool writes_subtitles(const std::vector<const Writer*>& formats) {
-    return std::any_of(formats.begin(), formats.end(), [](const Writer* writer) {
-        const std::string_view name = writer->name;
-        return name == "srt" || name == "vtt";
-    });
-}
-
 // Options of subtitles that do nothing beside the others, in sentences.
 std::vector<std::string> useless(const TranscribeArgs& args) {
     const Layout& layout = args.layout;
@@ -66,6 +59,13 @@ std::vector<std::string> useless(const TranscribeArgs& args) {
 }
 
 }  // namespace
+
+bool writes_subtitles(const std::vector<const Writer*>& formats) {
+    return std::any_of(formats.begin(), formats.end(), [](const Writer* writer) {
+        const std::string_view name = writer->name;
+        return name == "srt" || name == "vtt";
+    });
+}
 
 void add_output(ArgParser& parser, TranscribeArgs& args, Switches& on) {
     parser.group("Output");
@@ -93,6 +93,9 @@ Status check_output(const ArgParser& parser, const TranscribeArgs& args, const S
     if (on.progress && on.no_progress) {
         return parser.fault("--progress and --no-progress exclude each other");
     }
+    if (args.layout.highlight_words && !on.word_timestamps.value_or(true)) {
+        return parser.fault("--highlight-words needs --word-timestamps True");
+    }
     if (!args.output_dir.empty()) return {};
     if (args.formats.size() > 1) return parser.fault("several formats need a folder: -o DIR");
     if (args.skip_existing) return parser.fault("--skip-existing needs a folder: -o DIR");
@@ -105,7 +108,6 @@ void settle_output(TranscribeArgs& args, const Switches& on) {
     if (on.no_progress) args.progress = ShowProgress::never;
     if (!args.output_dir.empty() && args.formats.empty()) set_formats("all", args.formats);
     args.warnings = useless(args);
-    if (args.layout.asked() && writes_subtitles(args.formats)) args.options.word_timestamps = true;
 }
 
 }  // namespace transcribe::cli

@@ -82,9 +82,14 @@ void add_speech(ArgParser& parser, TranscribeArgs& args, Switches& on) {
         [&args](const std::string& list) { return set_clips(list, args.options.clips); },
         "parts of each recording to transcribe, in seconds:\n"
         "start,end,start,end,... (default: 0, all of it)");
+    parser.group("Voice detection");
+    parser.flag("--vad", on.vad,
+                "voice detection: only what is speech is decoded, and\n"
+                "long pauses are left out");
+    add_voice(parser, args.voice);
 }
 
-Status check_speech(const ArgParser& parser, const TranscribeArgs& args) {
+Status check_speech(const ArgParser& parser, const TranscribeArgs& args, const Switches& on) {
     const Options& options = args.options;
     const bool cut = args.clip.offset_s > 0 || args.clip.duration_s > 0;
     if (cut && !options.clips.empty()) {
@@ -94,6 +99,10 @@ Status check_speech(const ArgParser& parser, const TranscribeArgs& args) {
     if (options.detect_language_per_window && known) {
         return parser.fault(
             fmt::format("--detect-language-per-window excludes --language {}", options.language));
+    }
+    const VoiceChoice& voice = args.voice;
+    if (!on.vad && (voice.options != VadOptions() || voice.model != default_vad_model)) {
+        return parser.fault("the options --vad-... need --vad");
     }
     if (options.carry_initial_prompt && options.initial_prompt.empty()) {
         return parser.fault("--carry-initial-prompt needs --initial-prompt");

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "audio/decode.h"
+#include "cli/bench_stream.h"
 #include "cli/interrupt.h"
 #include "cli/model.h"
 #include "cli/system.h"
@@ -21,13 +22,6 @@ struct Stage {
     int n_units;
     std::vector<double> ms;
 };
-
-double median(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    if (values.size() % 2 == 1) return *middle;
-    return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
 
 struct Report {
     std::string model, audio;
@@ -62,7 +56,7 @@ void print_text(const Report& report, Console& console) {
                                   report.model, report.audio, report.duration_s, report.n_runs);
     out += fmt::format("{:<8} {:>11} {:>8} {:>16}\n", "stage", "ms", "share", "ms a unit");
     for (const Stage& stage : report.stages) {
-        const double ms = median(stage.ms);
+        const double ms = quantile(stage.ms, 0.5);
         const bool part_of_run = std::string_view(stage.name) != "load" && report.total_ms > 0;
         out += fmt::format("{:<8} {:>11.2f} {:>8}", stage.name, ms,
                            part_of_run ? fmt::format("{:.1f}%", ms / report.total_ms * 100) : "");
@@ -85,10 +79,10 @@ void print_json(const Report& report, Console& console) {
     nlohmann::ordered_json stages = nlohmann::ordered_json::object();
     for (const Stage& stage : report.stages) {
         auto& entry = stages[stage.name];
-        entry = {{"median_ms", median(stage.ms)}, {"runs_ms", stage.ms}};
+        entry = {{"median_ms", quantile(stage.ms, 0.5)}, {"runs_ms", stage.ms}};
         if (stage.n_units > 0) {
             entry["units"] = stage.n_units;
-            entry["ms_per_unit"] = median(stage.ms) / stage.n_units;
+            entry["ms_per_unit"] = quantile(stage.ms, 0.5) / stage.n_units;
         }
     }
     const nlohmann::ordered_json value = {{"model", report.model},
@@ -130,7 +124,7 @@ Expected<Report> measure(const BenchArgs& args, Machine& machine, Console& conso
     report.n_runs = args.n_runs;
     report.n_tokens = runs[0].timings.n_tokens;
     report.stages = stages_of(runs);
-    report.total_ms = median(report.stages.back().ms);
+    report.total_ms = quantile(report.stages.back().ms, 0.5);
     report.stages.insert(report.stages.begin(), {"load", "", 0, {machine.load_ms}});
     report.peak_bytes = peak_memory_bytes();
     return report;
@@ -143,6 +137,7 @@ int run_bench(const BenchArgs& args) {
                     stderr_is_terminal() ? Progress::Kind::bar : Progress::Kind::none);
     auto machine = open_machine({args.model, args.open, args.session}, console);
     if (!machine) return fail(console, machine.error(), exit_model);
+    if (args.stream) return bench_stream(args, *machine, console);
     console.progress().start("runs", Unit::count);
     auto report = measure(args, *machine, console);
     if (!report) return fail(console, report.error(), exit_audio);

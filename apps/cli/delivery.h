@@ -14,6 +14,8 @@ class Delivery {
     Delivery(const TranscribeArgs& args, Console& console, size_t n_jobs)
         : args_(args), console_(console), n_jobs_(n_jobs) {}
 
+    enum class Style { files, lines, events, document };
+    Style style() const;
     // Does it print segments as they are decoded?
     bool is_live() const;
     void segment(const Job& job, const Segment& segment);
@@ -22,8 +24,6 @@ class Delivery {
     void failed(const Job& job, const Error& error);
 
   private:
-    enum class Style { files, lines, events, document };
-    Style style() const;
     Status write_files(const Job& job, const Transcript& transcript);
 
     const TranscribeArgs& args_;

@@ -131,6 +131,7 @@ std::vector<std::string> names_of_list(std::string_view list) {
 
 Expected<std::vector<Input>> find_inputs(const TranscribeArgs& args) {
     std::vector<Input> inputs;
+    if (args.stream.live) inputs.push_back({"live", "", std::nullopt});
     for (const std::string& name : args.files) append(name, inputs);
     if (args.files_from.empty()) return inputs;
     TRY_SET(const std::string list, read_list(args.files_from));

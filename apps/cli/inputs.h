@@ -16,9 +16,9 @@ struct Input {
     std::optional<Error> fault;  // known already: a folder that is empty or cannot be read
 };
 
-// Files in the order given; those of a folder sorted by path, without hidden ones and without
-// following links to folders. Errors, before any work: where the list cannot be read or names
-// nothing (not_found, io, invalid_argument).
+// A microphone is one input, "live". Files in the order given; those of a folder sorted by path,
+// without hidden ones and without following links to folders. Errors, before any work: where the
+// list cannot be read or names nothing (not_found, io, invalid_argument).
 Expected<std::vector<Input>> find_inputs(const TranscribeArgs& args);
 
 // The names in a list: with a zero byte after each, or else one a line; blank lines do not count.

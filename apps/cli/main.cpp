@@ -13,6 +13,7 @@
 #include "cli/quantize_cmd.h"
 #include "cli/system.h"
 #include "cli/transcribe_cmd.h"
+#include "cli/vad_cmd.h"
 
 namespace transcribe::cli {
 
@@ -52,6 +53,7 @@ int dispatch(const Words& words) {
     if (command == "inspect") return run(parse_inspect(rest), run_inspect);
     if (command == "bench") return run(parse_bench(rest), run_bench);
     if (command == "pull") return run(parse_pull(rest), run_pull);
+    if (command == "vad") return run(parse_vad(rest), run_vad);
     if (command == "models") {
         const char* summary = "Lists the models that have a name, and those that are here already.";
         return run_without_args(parse_nothing(command, summary, rest), run_models);

@@ -38,6 +38,13 @@ PullOptions pull_with_progress(Console& console) {
     return options;
 }
 
+Expected<std::shared_ptr<const VoiceDetector>> open_voice(const std::string& model,
+                                                          Console& console) {
+    TRY_SET(const auto path, resolve_model(model, pull_with_progress(console)));
+    console.progress().clear();
+    return open_voice_detector(path);
+}
+
 Expected<Machine> open_machine(const MachineRequest& request, Console& console) {
     SessionOptions options = request.session;
     options.n_threads = usable_threads(options.n_threads, console);

@@ -15,6 +15,10 @@ namespace transcribe::cli {
 // Shows steps and bytes of a download.
 PullOptions pull_with_progress(Console& console);
 
+// A voice detector by path or name. Errors: those of resolve_model and open_voice_detector.
+Expected<std::shared_ptr<const VoiceDetector>> open_voice(const std::string& model,
+                                                          Console& console);
+
 struct Machine {
     std::shared_ptr<const Model> model;
     std::unique_ptr<Session> session;

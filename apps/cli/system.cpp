@@ -27,14 +27,30 @@ void write_stderr(std::string_view text) {
 
 #ifdef _WIN32
 
+namespace {
+
+int columns_of(DWORD handle) {
+    CONSOLE_SCREEN_BUFFER_INFO info;
+    if (!GetConsoleScreenBufferInfo(GetStdHandle(handle), &info)) return 80;
+    return info.srWindow.Right - info.srWindow.Left + 1;
+}
+
+}  // namespace
+
 bool stderr_is_terminal() {
     return _isatty(_fileno(stderr)) != 0;
 }
 
+bool stdout_is_terminal() {
+    return _isatty(_fileno(stdout)) != 0;
+}
+
 int stderr_columns() {
-    CONSOLE_SCREEN_BUFFER_INFO info;
-    if (!GetConsoleScreenBufferInfo(GetStdHandle(STD_ERROR_HANDLE), &info)) return 80;
-    return info.srWindow.Right - info.srWindow.Left + 1;
+    return columns_of(STD_ERROR_HANDLE);
+}
+
+int stdout_columns() {
+    return columns_of(STD_OUTPUT_HANDLE);
 }
 
 std::int64_t peak_memory_bytes() {
@@ -52,14 +68,30 @@ void prepare_streams() {
 
 #else
 
+namespace {
+
+int columns_of(int fd) {
+    winsize size{};
+    const bool known = ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return known ? size.ws_col : 80;
+}
+
+}  // namespace
+
 bool stderr_is_terminal() {
     return isatty(STDERR_FILENO) == 1;
 }
 
+bool stdout_is_terminal() {
+    return isatty(STDOUT_FILENO) == 1;
+}
+
 int stderr_columns() {
-    winsize size{};
-    const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-    return known ? size.ws_col : 80;
+    return columns_of(STDERR_FILENO);
+}
+
+int stdout_columns() {
+    return columns_of(STDOUT_FILENO);
 }
 
 std::int64_t peak_memory_bytes() {

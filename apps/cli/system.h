@@ -7,9 +7,11 @@
 namespace transcribe::cli {
 
 bool stderr_is_terminal();
+bool stdout_is_terminal();
 // Whether or not anybody reads it.
 void write_stderr(std::string_view text);
 int stderr_columns();  // 80 where nobody knows
+int stdout_columns();
 
 // The most memory the process ever had in use; 0 where the system does not tell.
 std::int64_t peak_memory_bytes();

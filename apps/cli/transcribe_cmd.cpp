@@ -12,6 +12,7 @@
 #include "cli/delivery.h"
 #include "cli/interrupt.h"
 #include "cli/model.h"
+#include "cli/stream_cmd.h"
 #include "cli/system.h"
 #include "cli/tally.h"
 
@@ -223,10 +224,19 @@ int run_transcribe(const TranscribeArgs& args) {
     for (const std::string& sentence : args.warnings) console.warning("", sentence);
     const auto jobs = plan(args);
     if (!jobs) return fail(console, jobs.error(), exit_usage);
-    auto machine = open_machine({args.model, args.open, args.session}, console);
+    SessionOptions session = args.session;
+    if (args.options.vad) {
+        auto voice = open_voice(args.voice.model, console);
+        if (!voice) return fail(console, voice.error(), exit_model);
+        session.voice = *std::move(voice);
+    }
+    auto machine = open_machine({args.model, args.open, session}, console);
     if (!machine) return fail(console, machine.error(), exit_model);
     if (const auto language = machine->session->check(args.options); !language) {
         return fail(console, language.error(), exit_usage);
+    }
+    if (args.stream.on || args.stream.live) {
+        return run_stream(args, jobs->at(0), console, *machine->session);
     }
     return Run(args, console, *machine->session, *jobs)();
 }

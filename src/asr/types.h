@@ -65,6 +65,16 @@ struct Recording {
     std::vector<TimeSpan> pieces;
 };
 
+// Which parts of a recording count as speech (decode/speech_regions.h).
+struct VadOptions {
+    float threshold = 0.5f;    // probability from which on somebody speaks
+    int min_speech_ms = 250;   // shorter sounds are none
+    int min_silence_ms = 200;  // shorter pauses end no region: between words they last 50 to 200 ms
+    int speech_pad_ms = 30;    // added at both ends of a region
+    float max_speech_s = 0;    // longer regions are cut, where possible in a pause; 0: never
+    bool operator==(const VadOptions&) const = default;
+};
+
 struct Options {
     std::string language;  // code or English name; "" or "auto" detects
     Task task = Task::transcribe;
@@ -77,6 +87,7 @@ struct Options {
     std::string prefix;                       // how the text of the first window begins
     std::vector<TimeSpan> clips;              // the parts to transcribe, in order; empty: all
     bool detect_language_per_window = false;  // for recordings that change language
+    std::optional<VadOptions> vad;            // only what is speech is heard; none: all of it
     // Search.
     int beam_size = 0;  // at temperature 0; 0 is greedy
     float patience = 1.0f;
@@ -92,7 +103,8 @@ struct Options {
     std::optional<std::vector<int>> suppress_tokens;
     bool suppress_blank = true;
     float max_initial_timestamp_s = 1.0f;
-    int max_tokens = 0;  // of a window; 0: the model's limit
+    int max_tokens = 0;       // of a window; 0: the model's limit
+    bool one_window = false;  // what follows the first window with text is left for another time
     // Words.
     bool word_timestamps = false;
     float hallucination_silence_threshold_s = 0;  // 0: off

@@ -4,16 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
+#include "audio/av.h"
 #include "audio/demux.h"
 #include "audio/downmix.h"
 #include "audio/file_input.h"
-
-extern "C" {
-#include <libavutil/log.h>
-}
 
 namespace transcribe {
 namespace {
@@ -133,8 +129,7 @@ Status FfmpegFile::finish() {
 }  // namespace
 
 Expected<std::unique_ptr<AudioFile>> AudioFile::open(const std::string& path) {
-    static std::once_flag silenced;  // FFmpeg writes to standard error by default
-    std::call_once(silenced, [] { av_log_set_level(AV_LOG_QUIET); });
+    av::silence();
     TRY_SET(auto input, FileInput::open(path));
     auto file = std::make_unique<FfmpegFile>(path, std::move(input));
     TRY(file->start());

@@ -14,9 +14,6 @@ struct AVFrame;
 
 namespace transcribe {
 
-constexpr int frame_rate_min_hz = 1000, frame_rate_max_hz = 768000;
-constexpr int n_channels_max = 64;
-
 class Demuxer {
   public:
     // `path` serves messages and the guess of the format only.

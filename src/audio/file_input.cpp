@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -106,6 +107,19 @@ Expected<Fd> copied(const Fd& from, const std::string& name) {
     }
 }
 
+// An open file that is no folder, and what it is.
+Expected<Fd> open_bytes(const std::string& path, struct stat& info) {
+    const std::string name = input_name(path);
+    TRY_SET(Fd fd, open_path(path));
+    if (fstat(fd.get(), &info) != 0) {
+        return Error{Code::io, fmt::format("{}: cannot be read: {}", name, reason(errno))};
+    }
+    if (S_ISDIR(info.st_mode)) {
+        return Error{Code::bad_audio, name + ": is a folder, not a recording"};
+    }
+    return fd;
+}
+
 }  // namespace
 
 std::string input_name(const std::string& path) {
@@ -113,18 +127,11 @@ std::string input_name(const std::string& path) {
 }
 
 Expected<std::unique_ptr<FileInput>> FileInput::open(const std::string& path) {
-    const std::string name = input_name(path);
-    TRY_SET(Fd fd, open_path(path));
     struct stat info {};
-    if (fstat(fd.get(), &info) != 0) {
-        return Error{Code::io, fmt::format("{}: cannot be read: {}", name, reason(errno))};
-    }
-    if (S_ISDIR(info.st_mode)) {
-        return Error{Code::bad_audio, name + ": is a folder, not a recording"};
-    }
+    TRY_SET(Fd fd, open_bytes(path, info));
     // Standard input may be a file of which something was read already: that is a stream, too.
     if (!S_ISREG(info.st_mode) || lseek(fd.get(), 0, SEEK_CUR) != 0) {
-        TRY_SET(fd, copied(fd, name));
+        TRY_SET(fd, copied(fd, input_name(path)));
     }
     return std::make_unique<FileInput>(fd.release());
 }
@@ -145,6 +152,30 @@ int FileInput::read(std::uint8_t* out, int n_bytes) {
 i64 FileInput::size_bytes() const {
     struct stat info {};
     return fstat(fd_, &info) == 0 ? i64(info.st_size) : 0;
+}
+
+Expected<std::unique_ptr<PipeInput>> PipeInput::open(const std::string& path) {
+    struct stat info {};
+    TRY_SET(Fd fd, open_bytes(path, info));
+    return std::make_unique<PipeInput>(fd.release());
+}
+
+PipeInput::~PipeInput() {
+    close(fd_);
+}
+
+int PipeInput::read(std::uint8_t* out, int n_bytes) {
+    constexpr int wait_ms = 100;
+    while (!stopped_) {
+        pollfd waited{fd_, POLLIN, 0};
+        const int n_ready = poll(&waited, 1, wait_ms);
+        if (n_ready < 0 && errno != EINTR) return -1;
+        if (n_ready > 0) {
+            return static_cast<int>(
+                read_some(fd_, reinterpret_cast<char*>(out), static_cast<size_t>(n_bytes)));
+        }
+    }
+    return 0;
 }
 
 }  // namespace transcribe

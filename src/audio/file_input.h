@@ -1,4 +1,4 @@
-// A file of bytes that can be read at any place; the only part of this layer that calls the
+// Bytes of files and pipes; the only part of this layer that calls the
 // operating system (POSIX).
 //
 // What cannot seek (a pipe, a terminal) is copied to an unlinked temporary file first: some
@@ -6,6 +6,7 @@
 // ends, however.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -30,6 +31,26 @@ class FileInput {
 
   private:
     int fd_;
+};
+
+// Bytes as they come, read once: of a pipe, a terminal, or a file.
+class PipeInput {
+  public:
+    // Errors: as of FileInput.
+    static Expected<std::unique_ptr<PipeInput>> open(const std::string& path);
+    explicit PipeInput(int fd) : fd_(fd) {}  // closed at the end
+    ~PipeInput();
+    PipeInput(const PipeInput&) = delete;
+    PipeInput& operator=(const PipeInput&) = delete;
+
+    // Waits for at least one byte; 0 is the end, also after stop(), -1 a fault.
+    int read(std::uint8_t* out, int n_bytes);
+    // Ends the waiting, from any thread.
+    void stop() { stopped_ = true; }
+
+  private:
+    int fd_;
+    std::atomic<bool> stopped_ = false;
 };
 
 // How messages call a path: printable, and "standard input" for "-".

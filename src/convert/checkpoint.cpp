@@ -11,6 +11,7 @@
 #include "convert/ctranslate2.h"
 #include "convert/gguf_source.h"
 #include "convert/safetensors.h"
+#include "convert/silero.h"
 
 namespace transcribe {
 
@@ -90,6 +91,7 @@ Expected<Checkpoint> open_checkpoint(const std::string& directory) {
     if (has("model.safetensors") || has("model.safetensors.index.json")) {
         return open_hugging_face(directory);
     }
+    if (has(silero_file)) return open_silero(directory);
     if (has("model.bin")) return open_ctranslate2(directory);
     if (has("pytorch_model.bin") || has("pytorch_model.bin.index.json")) {
         return Error{

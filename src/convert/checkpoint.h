@@ -35,9 +35,10 @@ struct SourceTensor {
 };
 
 struct Checkpoint {
-    enum class Format { hugging_face, ctranslate2, whisper_cpp, gguf };
+    // The first three index names::spellings. bare: weights without a config beside them.
+    enum class Format { hugging_face, ctranslate2, whisper_cpp, gguf, bare };
     Format format{};
-    std::string directory;     // of the last two: the file
+    std::string directory;     // of whisper_cpp and gguf: the file
     std::string architecture;  // "whisper", or what else the source says it is
     std::map<std::string, SourceTensor, std::less<>> tensors;
     std::vector<MappedFile> files;     // with `gguf` own the tensors' data
@@ -52,7 +53,7 @@ struct Checkpoint {
     std::string path(const std::string& file_name) const { return directory + "/" + file_name; }
 };
 
-// A Hugging Face or a CTranslate2 directory, or a model file, whichever it is.
+// A Hugging Face, CTranslate2 or Silero VAD directory, or a model file, whichever it is.
 // Errors: not_found, io, bad_model, unsupported.
 Expected<Checkpoint> open_checkpoint(const std::string& directory);
 

@@ -9,6 +9,7 @@
 #include "convert/checkpoint.h"
 #include "convert/gguf_source.h"
 #include "convert/json.h"
+#include "convert/silero.h"
 #include "convert/store.h"
 #include "convert/whisper.h"
 
@@ -21,7 +22,7 @@ struct FamilyConverter {
     Expected<ModelPlan> (*plan)(const Checkpoint&, const std::string& name);
 };
 
-constexpr FamilyConverter families[] = {{"whisper", plan_whisper}};
+constexpr FamilyConverter families[] = {{"whisper", plan_whisper}, {"silero-vad", plan_silero}};
 
 // "org/name" of a hub is a name; any other path says where it once was.
 std::string name_of(const Checkpoint& from) {
@@ -45,9 +46,10 @@ Expected<ModelPlan> plan_model(const Checkpoint& from, const std::string& name) 
         if (from.architecture != family.architecture) continue;
         return family.plan(from, name.empty() ? name_of(from) : name);
     }
-    return Error{Code::unsupported,
-                 fmt::format("{}: a {} model, and only Whisper models can be converted",
-                             printable(from.directory, 1000), printable(from.architecture, 40))};
+    return Error{
+        Code::unsupported,
+        fmt::format("{}: a {} model, and only Whisper and Silero VAD models can be converted",
+                    printable(from.directory, 1000), printable(from.architecture, 40))};
 }
 
 Expected<ConvertReport> convert_checked(const std::string& source, const std::string& out,

@@ -28,8 +28,9 @@ bool ends_in_any(std::string_view name, std::initializer_list<std::string_view> 
 bool is_exact(std::string_view name) {
     bool weight = name.ends_with(".weight");
     bool norm = weight && (contains(name, ".norm_") || name.ends_with("norm.weight"));
-    return norm || !weight || name.starts_with("frontend.") || contains(name, ".bn.") ||
-           name.ends_with(".pos_emb.weight");
+    bool recurrent = name.starts_with("lstm.");  // an error would feed back
+    return norm || !weight || recurrent || name.starts_with("frontend.") ||
+           contains(name, ".bn.") || name.ends_with(".pos_emb.weight");
 }
 
 Dtype quantized(Bucket bucket, Dtype asked) {

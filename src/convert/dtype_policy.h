@@ -35,7 +35,7 @@ enum class Bucket {
     attention_output,  // linear, and the most sensitive
     pointwise_conv,    // F16 in quantized files
     conv,              // F32 in quantized files
-    exact,             // norms, biases, positional tables, front end: always F32
+    exact,             // norms, biases, positional tables, front end, recurrent: always F32
 };
 Bucket bucket_of(std::string_view name);
 

@@ -11,23 +11,59 @@
 
 namespace transcribe {
 
+namespace {
+
+struct Opened {
+    Loader loader;
+    std::string arch;
+};
+
+Expected<Opened> open_file(const std::string& path, const std::string& device_name) {
+    TRY_SET(Device device, Device::pick(device_name));
+    TRY_SET(auto file, open_model_file(path));
+    Opened opened{Loader(file, device), ""};
+    opened.arch = opened.loader.keys("general.").str("architecture");
+    TRY(opened.loader.problems.done(Code::bad_model, path));
+    return opened;
+}
+
+Error unknown(const std::string& path, const std::string& arch, const std::string& known) {
+    return {Code::unsupported, fmt::format("{}: the architecture \"{}\" is not supported; known "
+                                           "are {}",
+                                           path, printable(arch), known)};
+}
+
+}  // namespace
+
 Expected<std::shared_ptr<const Model>> open_model(const std::string& path,
                                                   const OpenOptions& options) {
     if (auto trace = env(Var::trace)) TRY(start_trace(*trace));
     Span span("load");
-    TRY_SET(Device device, Device::pick(options.device));
-    TRY_SET(auto file, open_model_file(path));
-    Loader loader(file, device);
-    std::string arch = loader.keys("general.").str("architecture");
-    TRY(loader.problems.done(Code::bad_model, path));
+    TRY_SET(auto opened, open_file(path, options.device));
     std::string known;
     for (const Family& family : families()) {
-        if (arch == family.arch) return family.load(loader);
+        if (opened.arch == family.arch) return family.load(opened.loader);
         known += (known.empty() ? "" : ", ") + std::string(family.arch);
     }
-    return Error{Code::unsupported,
-                 fmt::format("{}: the architecture \"{}\" is not supported; known are {}", path,
-                             printable(arch), known)};
+    for (const VoiceFamily& family : voice_families()) {
+        if (opened.arch != family.arch) continue;
+        return Error{Code::unsupported,
+                     fmt::format("{}: {} hears whether somebody speaks and recognizes no words; "
+                                 "give it with --vad-model",
+                                 path, opened.arch)};
+    }
+    return unknown(path, opened.arch, known);
+}
+
+Expected<std::shared_ptr<const VoiceDetector>> open_voice_detector(const std::string& path) {
+    Span span("load voice detector");
+    TRY_SET(auto opened, open_file(path, "cpu"));
+    std::string known;
+    for (const VoiceFamily& family : voice_families()) {
+        if (opened.arch == family.arch) return family.load(opened.loader);
+        known += (known.empty() ? "" : ", ") + std::string(family.arch);
+    }
+    return unknown(path, opened.arch, known);
 }
 
 }  // namespace transcribe

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "asr/model.h"
+#include "asr/voice.h"
 #include "tensor/device.h"
 
 namespace transcribe {
@@ -18,5 +19,9 @@ struct OpenOptions {
 // out_of_memory, backend.
 Expected<std::shared_ptr<const Model>> open_model(const std::string& path,
                                                   const OpenOptions& options = {});
+
+// On the CPU: it is too small for anything else. Errors: those of open_model, and unsupported where
+// the file is a recognizer.
+Expected<std::shared_ptr<const VoiceDetector>> open_voice_detector(const std::string& path);
 
 }  // namespace transcribe

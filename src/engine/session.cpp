@@ -8,6 +8,7 @@
 #include "base/env.h"
 #include "base/text.h"
 #include "base/trace.h"
+#include "engine/heard.h"
 #include "engine/observe.h"
 #include "tensor/compute.h"
 
@@ -18,7 +19,51 @@ struct Session::State {
     std::unique_ptr<NpyTaps> taps;  // null when nobody asked
     std::unique_ptr<Compute> compute;
     std::unique_ptr<Worker> worker;
+    std::unique_ptr<Listener> listener;  // null without a detector
+    bool cuts = false;
+
+    Status prepare(Heard& heard, const Options& options);
+    Expected<std::vector<int>> prepare(std::vector<Heard>& heard, const Options& options,
+                                       std::span<Transcript> out);
+    Status decode(std::vector<Heard>& heard, const Options& options, std::span<Transcript> out);
 };
+
+namespace {
+
+// A fault of the session and not of one recording.
+bool ends_all(const Error& error) {
+    return error.code == Code::aborted || error.code == Code::backend ||
+           error.code == Code::out_of_memory;
+}
+
+// What the worker says of the recordings it was given is said of the caller's: `todo` are their
+// numbers.
+Options in_own_times(const Options& options, std::vector<Heard>& heard,
+                     const std::vector<int>& todo) {
+    Options own = options;
+    if (options.vad) own.clips.clear();  // they are part of what is heard
+    if (options.on_segment) {
+        own.on_segment = [&](int k, const Segment& segment) {
+            int i = todo[static_cast<size_t>(k)];
+            Heard& recording = heard[static_cast<size_t>(i)];
+            for (const Segment& part : recording.restore(segment, options)) {
+                options.on_segment(i, part);
+            }
+        };
+    }
+    if (options.on_progress) {
+        own.on_progress = [&](int k, double done_s, double total_s) {
+            int i = todo[static_cast<size_t>(k)];
+            const Heard& recording = heard[static_cast<size_t>(i)];
+            double whole_s = options.vad ? recording.duration_s() : total_s;
+            bool done = done_s >= total_s;
+            options.on_progress(i, done ? whole_s : recording.time_s(done_s), whole_s);
+        };
+    }
+    return own;
+}
+
+}  // namespace
 
 Session::Session() = default;
 Session::~Session() = default;
@@ -37,6 +82,10 @@ Expected<std::unique_ptr<Session>> Session::make(std::shared_ptr<const Model> mo
     TRY_SET(s.taps, taps_of_environment());
     if (s.taps) s.compute->observe(s.taps.get());
     TRY_SET(s.worker, s.model->worker(*s.compute, std::max(1, options.batch_size)));
+    if (options.voice) {
+        TRY_SET(s.listener, Listener::make(options.voice));
+    }
+    s.cuts = options.batch_size > 1;
     return session;
 }
 
@@ -49,6 +98,11 @@ Expected<std::string> Session::check(const Options& options) const {
     }
     if (options.timestamps && !info.has_timestamps) {
         return Error{Code::unsupported, fmt::format("the model {} gives no times", info.name)};
+    }
+    if (options.vad && !state_->listener) {
+        return Error{Code::invalid_argument,
+                     "speech is to be told from other sound, and the session has no detector "
+                     "(SessionOptions::voice)"};
     }
     const std::string& asked = options.language;
     if (asked.empty() || asked == "auto") {
@@ -64,20 +118,73 @@ Expected<std::string> Session::check(const Options& options) const {
                              fmt::join(info.languages, ", "))};
 }
 
+Status Session::State::prepare(Heard& recording, const Options& options) {
+    if (options.vad) TRY(recording.find_speech(*listener, options));
+    bool whole = options.clips.empty() || options.vad;
+    if (cuts && whole && !recording.is_silent()) return recording.cut();
+    return {};
+}
+
+// Listens to all recordings: the numbers of those that have something to decode. The transcripts of
+// the others are complete. Errors: those that end all.
+Expected<std::vector<int>> Session::State::prepare(std::vector<Heard>& heard,
+                                                   const Options& options,
+                                                   std::span<Transcript> out) {
+    std::vector<int> todo;
+    for (size_t i = 0; i < heard.size(); i++) {
+        Status status = prepare(heard[i], options);
+        if (!status && ends_all(status.error())) return std::move(status).error();
+        if (!status) {
+            out[i].outcome = Outcome::invalid;
+            out[i].error = std::move(status).error();
+        } else if (heard[i].is_silent()) {
+            out[i].language = options.language;
+            out[i].language_probability = options.language.empty() ? 0 : 1;
+            out[i].duration_s = heard[i].duration_s();
+        } else {
+            todo.push_back(static_cast<int>(i));
+        }
+    }
+    return todo;
+}
+
+Status Session::State::decode(std::vector<Heard>& heard, const Options& options,
+                              std::span<Transcript> out) {
+    auto todo = prepare(heard, options, out);
+    if (!todo) {
+        for (Transcript& none : out) {
+            none.outcome = Outcome::truncated;
+            none.error = todo.error();
+        }
+        return std::move(todo).error();
+    }
+    std::vector<Recording> recordings;
+    for (int i : *todo) recordings.push_back(heard[static_cast<size_t>(i)].recording());
+    std::vector<Transcript> decoded(todo->size());
+    std::optional<Compute::Lease> lease;
+    {
+        Span span("lane wait");
+        lease.emplace(*compute);
+    }
+    Status status = worker->run(recordings, in_own_times(options, heard, *todo), decoded);
+    for (size_t k = 0; k < todo->size(); k++) {
+        auto i = static_cast<size_t>((*todo)[k]);
+        heard[i].restore(decoded[k], options);
+        out[i] = std::move(decoded[k]);
+    }
+    return status;
+}
+
 Expected<std::vector<Transcript>> Session::transcribe(std::span<AudioSource* const> recordings,
                                                       const Options& options) {
     Options checked = options;
     TRY_SET(checked.language, check(options));
+    std::vector<Heard> heard;
+    for (AudioSource* audio : recordings) heard.emplace_back(*audio);
     std::vector<Transcript> out(recordings.size());
-    std::optional<Compute::Lease> lease;
-    {
-        Span span("lane wait");
-        lease.emplace(*state_->compute);
-    }
-    std::vector<Recording> all;
-    for (AudioSource* audio : recordings) all.push_back({audio, {}});
-    Status status = state_->worker->run(all, checked, out);
+    Status status = state_->decode(heard, checked, out);
     state_->compute->cancelled() = false;  // the session goes on being usable
+    if (state_->listener) state_->listener->cancelled() = false;
     if (!status && status.error().code != Code::aborted) return std::move(status).error();
     if (state_->taps) TRY(state_->taps->status());
     return out;
@@ -85,6 +192,7 @@ Expected<std::vector<Transcript>> Session::transcribe(std::span<AudioSource* con
 
 void Session::cancel() noexcept {
     state_->compute->cancelled() = true;
+    if (state_->listener) state_->listener->cancelled() = true;
 }
 
 void Session::observe(TapSink* sink) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "asr/model.h"
+#include "asr/voice.h"
 
 namespace transcribe {
 
@@ -15,7 +16,10 @@ class TapSink;  // tensor/compute.h
 
 struct SessionOptions {
     int n_threads = 0;  // 0: as many as the process may use
+    // Windows decoded at once. More than one: long recordings are cut where nobody speaks, and the
+    // pieces are decoded independently of each other.
     int batch_size = 1;
+    std::shared_ptr<const VoiceDetector> voice = {};  // for Options::vad
 };
 
 class Session {
@@ -24,9 +28,10 @@ class Session {
     static Expected<std::unique_ptr<Session>> make(std::shared_ptr<const Model> model,
                                                    const SessionOptions& options = {});
     ~Session();
-    // One Transcript a recording, in order. Errors before any work: invalid_argument, unsupported
-    // (language, task). A fault of one recording is in its Transcript. After cancel(): every
-    // Transcript holds what was decoded and outcome is truncated with error.code aborted.
+    // One Transcript a recording, in order. Errors before any work: invalid_argument (Options::vad
+    // without a detector), unsupported (language, task). A fault of one recording is in its
+    // Transcript. After cancel(): every Transcript holds what was decoded and outcome is truncated
+    // with error.code aborted.
     Expected<std::vector<Transcript>> transcribe(std::span<AudioSource* const> recordings,
                                                  const Options& options);
     // Validates language and task against the model; transcribe() does the same. Gives the

@@ -1,5 +1,6 @@
 #include "families/registry.h"
 
+#include "families/silero/model.h"
 #include "families/whisper/model.h"
 
 namespace transcribe {
@@ -7,6 +8,13 @@ namespace transcribe {
 std::span<const Family> families() {
     static constexpr Family table[] = {
         {"whisper", whisper::load},
+    };
+    return table;
+}
+
+std::span<const VoiceFamily> voice_families() {
+    static constexpr VoiceFamily table[] = {
+        {"silero-vad", silero::load},
     };
     return table;
 }

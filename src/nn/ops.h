@@ -17,6 +17,8 @@ Tensor reshape(Tensor x, const Shape&);
 Tensor gelu(Tensor x);
 // gelu(x + bias) in one pass: bias [ne0].
 Tensor gelu(Tensor x, Weight bias);
+Tensor relu(Tensor x);
+Tensor square_root(Tensor x);
 // One row of zeros before and after: [d, T, B] -> [d, T + 2, B].
 Tensor pad_rows(Tensor x);
 // [dh * H, T, B] -> [dh, T, H, B], a view.

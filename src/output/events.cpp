@@ -71,6 +71,21 @@ std::string segment_event(std::string_view file, const Segment& segment) {
     return dump(event);
 }
 
+std::string commit_event(std::string_view file, const std::vector<Word>& words) {
+    std::string text;
+    for (const Word& word : words) text += word.text;
+    return dump({{"event", "commit"},
+                 {"file", file},
+                 {"start", seconds(words.front().t0_ms)},
+                 {"end", seconds(words.back().t1_ms)},
+                 {"text", text},
+                 {"words", words_json(words)}});
+}
+
+std::string partial_event(std::string_view file, std::string_view text) {
+    return dump({{"event", "partial"}, {"file", file}, {"text", text}});
+}
+
 std::string done_event(std::string_view file, const Transcript& transcript) {
     return dump({{"event", "done"},
                  {"file", file},

@@ -82,6 +82,17 @@ size_t n_graphemes(std::string_view text) {
     return grapheme_bounds(text).size() - 1;
 }
 
+int n_columns(std::string_view text) {
+    int n = 0;
+    while (!text.empty()) {
+        utf8proc_int32_t c = 0;
+        const auto n_bytes = code_point(text, c);
+        n += utf8proc_charwidth(c);
+        text.remove_prefix(static_cast<size_t>(n_bytes));
+    }
+    return n;
+}
+
 std::vector<std::string_view> line_parts(std::string_view text) {
     const std::vector<size_t> bounds = grapheme_bounds(text);
     std::vector<std::string_view> parts;

@@ -8,11 +8,9 @@ import subprocess
 import time
 import unittest
 
-from harness import (BIN, SAMPLE, Test, main, model_path, needs_model, run, srt, strict_json, vtt,
-                     wer, with_model)
+from harness import (BIN, SAMPLE, SPOKEN, Test, main, model_path, needs_model, run, srt,
+                     strict_json, vtt, wer, with_model)
 
-SPOKEN = ("Hello, and welcome. This is a short sample of speech, made by a machine for another "
-          "machine. If you can read these words, then everything works.")
 SECONDS = 10.096
 
 

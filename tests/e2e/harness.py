@@ -18,6 +18,8 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "samples" / "hello.flac"
+SPOKEN = ("Hello, and welcome. This is a short sample of speech, made by a machine for another "
+          "machine. If you can read these words, then everything works.")
 CASES = ROOT.parent / "shared" / "cases"
 AUDIO = ROOT.parent / "shared" / "audio"
 BIN = os.environ.get("TRANSCRIBE_BIN") or str(ROOT / "build" / "release" / "bin" / "transcribe")

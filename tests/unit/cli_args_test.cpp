@@ -174,6 +174,10 @@ TEST(Args, SubtitleOptions) {
     EXPECT_TRUE(args->warnings.empty());
     EXPECT_TRUE(args->options.word_timestamps);
     EXPECT_FALSE(parse_transcribe({"-f", "srt", "a.wav"})->options.word_timestamps);
+    const auto without = parse_transcribe(
+        {"--word-timestamps", "False", "--max-line-width", "42", "-f", "srt", "a.wav"});
+    EXPECT_FALSE(without->options.word_timestamps);
+    expect_fault({"--word-timestamps", "False", "--highlight-words", "a.wav"}, "--highlight-words");
     EXPECT_FALSE(parse_transcribe({"--max-line-width", "None", "a.wav"})->layout.asked());
     expect_fault({"--max-words-per-line", "0", "a.wav"}, "from 1 to 1000");
     const auto warnings = [](const Words& words) { return parse_transcribe(words)->warnings; };
@@ -185,9 +189,9 @@ TEST(Args, SubtitleOptions) {
 }
 
 TEST(Args, WordOptions) {
-    const auto args = parse_transcribe(
-        {"--word_timestamps", "True", "--prepend_punctuations", "\"(", "--append_punctuations",
-         ".,", "--hallucination_silence_threshold", "2", "a.wav"});
+    const auto args = parse_transcribe({"--word_timestamps", "True", "--prepend_punctuations",
+                                        "\"(", "--append_punctuations", ".,",
+                                        "--hallucination_silence_threshold", "2", "a.wav"});
     ASSERT_TRUE(args) << args.error().what;
     EXPECT_TRUE(args->options.word_timestamps);
     EXPECT_EQ(args->options.prepend_punctuations, "\"(");
@@ -200,6 +204,25 @@ TEST(Args, WordOptions) {
     EXPECT_EQ(threshold("None")->options.hallucination_silence_threshold_s, 0);
     EXPECT_EQ(threshold("2")->warnings.size(), 1u);
     EXPECT_FALSE(threshold("0"));
+}
+
+TEST(Args, SoundAsItComes) {
+    const auto raw =
+        parse_transcribe({"--stream", "--raw-format", "f32le", "--raw-rate", "8000", "-"});
+    ASSERT_TRUE(raw) << raw.error().what;
+    EXPECT_TRUE(raw->stream.raw->is_float);
+    EXPECT_EQ(raw->stream.raw->rate_hz, 8000);
+    const auto live = parse_transcribe({"--live"});
+    ASSERT_TRUE(live) << live.error().what;
+    EXPECT_EQ(plan(*live)->at(0).input, "live");
+    EXPECT_TRUE(parse_transcribe({"--live-device", "alsa:hw:1"})->stream.live);
+    expect_fault({"--live", "a.wav"}, "--live excludes");
+    expect_fault({"--stream", "a.wav", "b.wav"}, "one AUDIO");
+    expect_fault({"--stream", "--offset", "1", "-"}, "--offset");
+    expect_fault({"--stream", "--prefix", "And", "-"}, "--prefix");
+    expect_fault({"--raw-format", "s16le", "-"}, "--stream");
+    expect_fault({"--stream", "--raw-format", "u8", "-"}, "s16le or f32le");
+    expect_fault({"--stream", "--raw-format", "s16le", "--raw-rate", "1e9", "-"}, "768000");
 }
 
 TEST(Args, OtherCommands) {

@@ -83,6 +83,7 @@ struct GgufBytes {
     std::vector<std::string> tensors = {tensor("a", {64})};
     std::string data = std::string(256, '\0');
     u32 version = 3;
+    size_t alignment = 32;             // of the data
     long n_keys = -1, n_tensors = -1;  // as they are
 
     std::string bytes() const {
@@ -91,7 +92,7 @@ struct GgufBytes {
         std::string out = "GGUF" + raw(version) + raw(claimed_tensors) + raw(claimed_keys);
         for (const std::string& k : keys) out += k;
         for (const std::string& t : tensors) out += t;
-        out.resize((out.size() + 31) / 32 * 32, '\0');
+        out.resize((out.size() + alignment - 1) / alignment * alignment, '\0');
         return out + data;
     }
 };

@@ -160,6 +160,7 @@ void Passage::accept(const Ladder& ladder, const TextAlignment& alignment) {
     if (!keep) context_from_ = context_.size();
     last_speech_s_ = said.last_speech_s();
     advance(said.next_seek_frames() - seek_);
+    if (whole_.options_.one_window) clips_.clear();
 }
 
 }  // namespace transcribe::whisper

@@ -1,0 +1,71 @@
+#include "engine/heard.h"
+
+#include <cmath>
+
+#include "decode/speech_regions.h"
+#include "engine/pieces.h"
+
+namespace transcribe {
+
+Status Heard::find_speech(Listener& listener, const Options& options) {
+    TRY_SET(track_, listener.track(whole_));
+    TRY(whole_.rewind());
+    regions_ = speech_regions(track_, *options.vad);
+    auto kept = kept_parts(regions_, track_.duration_ms());
+    if (!options.clips.empty()) kept = common_parts(kept, options.clips);
+    timeline_.emplace(kept);
+    speech_ = std::make_unique<SpeechSource>(whole_, std::move(kept));
+    return {};
+}
+
+Status Heard::cut() {
+    if (timeline_) {
+        pieces_ = cut_pieces(*timeline_, regions_, track_);
+    } else {
+        TRY_SET(pieces_, cut_pieces(whole_));
+        TRY(whole_.rewind());
+    }
+    if (pieces_.size() == 1) pieces_.clear();  // nothing was cut
+    return {};
+}
+
+Recording Heard::recording() {
+    if (speech_) return {speech_.get(), pieces_};
+    return {&whole_, pieces_};
+}
+
+double Heard::duration_s() const {
+    return static_cast<double>(track_.n_samples) / sample_rate;
+}
+
+double Heard::time_s(double heard_s) const {
+    if (!timeline_) return heard_s;
+    return static_cast<double>(timeline_->end_ms(std::llround(heard_s * 1000))) / 1000;
+}
+
+std::vector<Segment> Heard::restore(Segment segment, const Options& options) {
+    if (!timeline_) return {std::move(segment)};
+    std::vector<Segment> parts;
+    if (options.timestamps || !segment.words.empty()) {
+        parts = timeline_->restore(segment);
+    } else {  // its times are those of a window, pauses and all
+        segment.t0_ms = timeline_->start_ms(segment.t0_ms);
+        segment.t1_ms = timeline_->end_ms(segment.t1_ms);
+        parts.push_back(std::move(segment));
+    }
+    for (Segment& part : parts) part.id = n_segments_++;
+    return parts;
+}
+
+void Heard::restore(Transcript& transcript, const Options& options) {
+    if (!timeline_) return;
+    transcript.duration_s = duration_s();
+    n_segments_ = 0;
+    std::vector<Segment> all;
+    for (Segment& segment : transcript.segments) {
+        for (Segment& part : restore(std::move(segment), options)) all.push_back(std::move(part));
+    }
+    transcript.segments = std::move(all);
+}
+
+}  // namespace transcribe
