@@ -3,6 +3,7 @@
 #include <ggml.h>
 
 #include "base/check.h"
+#include "nn/host_lm_ops.h"
 #include "nn/host_ops.h"
 #include "nn/norm.h"
 
@@ -15,6 +16,17 @@ Tensor rows(Weight table, Tensor ids) {
 Tensor rows(Tensor x, Tensor index) {
     return {ggml_get_rows(x.g->ctx, x.t, index.t), x.g};
 }
+
+namespace {
+
+// Sums in F32: those of large activations leave the range of F16.
+Tensor device_product(Weight w, Tensor x) {
+    Tensor y{ggml_mul_mat(x.g->ctx, w.t, x.t), x.g};
+    ggml_mul_mat_set_prec(y.t, GGML_PREC_F32);
+    return y;
+}
+
+}  // namespace
 
 Tensor product(Weight w, Tensor x, Weight bias, Activation activation) {
     CHECK(w.dim(0) == x.dim(0));
@@ -30,8 +42,7 @@ Tensor product(Weight w, Tensor x, Weight bias, Activation activation) {
         return host_product(wide, x, bias, activation);
     }
     if (!ggml_is_contiguous(x.t)) x.t = ggml_cont(x.g->ctx, x.t);
-    Tensor y =
-        x.g->on_cpu ? host_quantized_product(w, x) : Tensor{ggml_mul_mat(x.g->ctx, w.t, x.t), x.g};
+    Tensor y = x.g->on_cpu ? host_quantized_product(w, x) : device_product(w, x);
     if (activation == Activation::gelu) return bias ? gelu(y, bias) : gelu(y);
     return bias ? y + bias : y;
 }
@@ -58,6 +69,15 @@ Tensor square_root(Tensor x) {
     return {ggml_sqrt(x.g->ctx, x.t), x.g};
 }
 
+Tensor swiglu(Tensor gate, Tensor x) {
+    if (x.g->on_cpu) return host_swiglu(gate, x);
+    return {ggml_swiglu_split(x.g->ctx, gate.t, x.t), x.g};
+}
+
+Tensor join_rows(Tensor a, Tensor b) {
+    return {ggml_concat(a.g->ctx, a.t, b.t, 1), a.g};
+}
+
 Tensor pad_rows(Tensor x) {
     return {ggml_pad_ext(x.g->ctx, x.t, 0, 0, 1, 1, 0, 0, 0, 0), x.g};
 }
@@ -74,6 +94,14 @@ Tensor split_heads(Tensor x, int n_heads) {
 Tensor layer_norm(Tensor x, Weight weight, Weight bias, float eps) {
     if (x.g->on_cpu) return host_layer_norm(x, weight, bias, eps);
     return Tensor{ggml_norm(x.g->ctx, x.t, eps), x.g} * weight + bias;
+}
+
+Tensor rms_norm(Tensor x, Weight weight, float eps) {
+    if (x.g->on_cpu) return host_rms_norm(x, weight, eps);
+    Shape whole{x.dim(0), x.dim(1), x.dim(2), x.dim(3)};
+    i64 n_groups = x.dim(0) / weight.dim(0);
+    Tensor groups = reshape(x, {weight.dim(0), n_groups * x.dim(1), x.dim(2), x.dim(3)});
+    return reshape(Tensor{ggml_rms_norm(x.g->ctx, groups.t, eps), x.g} * weight, whole);
 }
 
 }  // namespace transcribe

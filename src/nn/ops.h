@@ -19,6 +19,10 @@ Tensor gelu(Tensor x);
 Tensor gelu(Tensor x, Weight bias);
 Tensor relu(Tensor x);
 Tensor square_root(Tensor x);
+// silu(gate) * x, of one shape: silu(v) = v / (1 + exp(-v)).
+Tensor swiglu(Tensor gate, Tensor x);
+// Rows of two tensors, one behind the other: [d, n], [d, m] -> [d, n + m].
+Tensor join_rows(Tensor a, Tensor b);
 // One row of zeros before and after: [d, T, B] -> [d, T + 2, B].
 Tensor pad_rows(Tensor x);
 // [dh * H, T, B] -> [dh, T, H, B], a view.

@@ -63,9 +63,12 @@ int StepFeed::longest() const {
     return longest;
 }
 
-Status StepFeed::run(Compute& compute, const StepInputs& in) const {
-    return compute.run(
-        {{in.ids, ids_}, {in.pos, pos_}, {in.slots, slots_}, {in.mask, mask_}, {in.picks, picks_}});
+Status StepFeed::run(Compute& compute, const StepInputs& in,
+                     std::initializer_list<Feed> more) const {
+    std::vector<Feed> feeds{
+        {in.ids, ids_}, {in.pos, pos_}, {in.slots, slots_}, {in.mask, mask_}, {in.picks, picks_}};
+    feeds.insert(feeds.end(), more);
+    return compute.run(feeds);
 }
 
 }  // namespace transcribe

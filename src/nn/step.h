@@ -43,7 +43,8 @@ class StepFeed {
     void advance();
     int longest() const;  // tokens held by the longest live row
     int held(int row) const { return len_[static_cast<size_t>(row)]; }
-    Status run(Compute&, const StepInputs&) const;
+    // Runs the graph, with what else it takes in.
+    Status run(Compute&, const StepInputs&, std::initializer_list<Feed> more = {}) const;
 
   private:
     int n_tokens_ = 0;

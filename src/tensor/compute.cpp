@@ -116,7 +116,7 @@ Graph& Compute::begin() {
     return *p.graph;
 }
 
-Status Compute::run(std::initializer_list<Feed> feeds) {
+Status Compute::run(std::span<const Feed> feeds) {
     CHECK(n_leases_ > 0);
     Parts& p = *parts_;
     if (cancelled_) return Error{Code::aborted, "cancelled"};

@@ -66,7 +66,10 @@ class Compute {
     Graph& begin();
     // Allocates at the first run of a graph, feeds, computes. Errors: aborted, out_of_memory,
     // backend.
-    Status run(std::initializer_list<Feed> feeds);
+    Status run(std::span<const Feed> feeds);
+    Status run(std::initializer_list<Feed> feeds) {
+        return run(std::span<const Feed>(feeds.begin(), feeds.size()));
+    }
     // Values of a kept F32 node after a run: in place on the CPU, copied elsewhere. Valid until the
     // next run or begin.
     std::span<float> values(Tensor kept);

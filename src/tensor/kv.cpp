@@ -50,15 +50,30 @@ void KvCache::store(KvLayer values, int i, Rows rows) const {
     g.store(values.v, {to.v.t});
 }
 
-void KvCache::copy_row(int from, int to, int n_slots) const {
+void KvCache::copy_slots(int from, const KvCache& other, int to, int n_slots) const {
     std::vector<std::byte> slots;
-    for (int i = 0; i < 2 * sizes_.n_layers; i++) {
-        ggml_tensor* t = held_[static_cast<size_t>(i)].t;
-        slots.resize(t->nb[1] * static_cast<size_t>(n_slots));
-        ggml_backend_tensor_get(t, slots.data(), t->nb[2] * static_cast<size_t>(from),
+    for (size_t i = 0; i < static_cast<size_t>(2 * sizes_.n_layers); i++) {
+        ggml_tensor *source = held_[i].t, *target = other.held_[i].t;
+        slots.resize(source->nb[1] * static_cast<size_t>(n_slots));
+        ggml_backend_tensor_get(source, slots.data(), source->nb[2] * static_cast<size_t>(from),
                                 slots.size());
-        ggml_backend_tensor_set(t, slots.data(), t->nb[2] * static_cast<size_t>(to), slots.size());
+        ggml_backend_tensor_set(target, slots.data(), target->nb[2] * static_cast<size_t>(to),
+                                slots.size());
     }
+}
+
+void KvCache::copy_row(int from, int to, int n_slots) const {
+    copy_slots(from, *this, to, n_slots);
+}
+
+Expected<KvCache> KvCache::resized(Compute& compute, int n_ctx, int n_kept) const {
+    Sizes sizes = sizes_;
+    sizes.n_ctx = n_ctx;
+    TRY_SET(KvCache grown, make(compute, sizes));
+    for (int row = 0; row < sizes.n_rows && n_kept > 0; row++) {
+        copy_slots(row, grown, row, n_kept);
+    }
+    return grown;
 }
 
 }  // namespace transcribe

@@ -37,10 +37,14 @@ class KvCache {
     void store(KvLayer values, int i, Rows rows) const;
     // The first slots of row `from` become those of row `to`, at once and not as part of a graph.
     void copy_row(int from, int to, int n_slots) const;
+    // A cache of as many rows with other room, in which the first `n_kept` slots of each row are
+    // what they are here. Errors: out_of_memory.
+    Expected<KvCache> resized(Compute&, int n_ctx, int n_kept) const;
     const Sizes& sizes() const { return sizes_; }
     size_t n_bytes() const { return held_.n_bytes(); }
 
   private:
+    void copy_slots(int from, const KvCache& other, int to, int n_slots) const;
     KvCache(Held held, const Sizes& sizes) : held_(std::move(held)), sizes_(sizes) {}
     Held held_;
     Sizes sizes_;
