@@ -8,6 +8,8 @@
 #include <ggml-backend.h>
 
 #include "base/check.h"
+#include "base/log.h"
+#include "base/text.h"
 #include "tensor/backend_dir.h"
 #include "tensor/cpu_functions.h"
 
@@ -16,11 +18,16 @@ namespace transcribe {
 namespace {
 
 // ggml logs to stderr unless told otherwise; a library prints nothing.
-void drop_log(ggml_log_level, const char*, void*) {}
+void pass_log(ggml_log_level level, const char* text, void*) {
+    LogLevel as = level == GGML_LOG_LEVEL_ERROR  ? LogLevel::error
+                  : level == GGML_LOG_LEVEL_WARN ? LogLevel::warning
+                                                 : LogLevel::debug;
+    log(as, std::string(trim(text)));
+}
 
 void load_backends_once() {
     static const bool once = [] {
-        ggml_log_set(drop_log, nullptr);
+        ggml_log_set(pass_log, nullptr);
 #ifdef TRANSCRIBE_BACKEND_VARIANTS
         ggml_backend_load_all_from_path(backend_dir().c_str());
 #endif
