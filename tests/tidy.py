@@ -23,7 +23,7 @@ for _layer, _direct in {
         "decode": "asr", "output": "asr", "nn": "tensor kernels", "blocks": "nn",
         "convert": "tensor asr text", "hub": "convert",
         "families": "audio text decode blocks", "engine": "families convert",
-        "api": "engine"}.items():
+        "api": "engine output hub"}.items():
     _all = [_direct, *(BELOW[d] for d in _direct.split())]
     BELOW[_layer] = " ".join(sorted(set(" ".join(_all).split())))
 GGML_LAYERS = ("src/tensor/", "src/nn/")

@@ -1,0 +1,163 @@
+// The library as a program uses it: what a run gives, callbacks, batches, streams, files.
+#include <thread>
+
+#include "api.h"
+
+namespace transcribe::test {
+
+namespace {
+
+TEST(Library, SaysItsVersionAndNamesOfStatuses) {
+    EXPECT_STREQ(transcribe_version(), "0.1.0");
+    EXPECT_STREQ(transcribe_status_name(TRANSCRIBE_INPUT_TOO_LONG), "INPUT_TOO_LONG");
+    EXPECT_STREQ(transcribe_status_name(static_cast<transcribe_status>(99)), "unknown");
+}
+
+TEST(Library, ListsAProcessor) {
+    bool has_cpu = false;
+    for (size_t i = 0; i < transcribe_device_count(); i++) {
+        transcribe_device_info info{};
+        info.size = sizeof info;
+        ASSERT_EQ(transcribe_device_get_info(i, &info), TRANSCRIBE_OK);
+        has_cpu = has_cpu || std::string(info.kind) == "cpu";
+    }
+    EXPECT_TRUE(has_cpu);
+}
+
+TEST(Library, TellsWhatItDoesToWhoAsks) {
+    std::string told;
+    auto append = [](void* user, transcribe_log_level, const char* text) {
+        *static_cast<std::string*>(user) += text;
+    };
+    transcribe_set_log_callback(append, &told);
+    twin();
+    transcribe_set_log_callback(nullptr, nullptr);
+    EXPECT_NE(told.find("parameters on"), std::string::npos) << told;
+}
+
+TEST(Library, AModelSaysWhatItCan) {
+    Model model = twin();
+    transcribe_model_info info = model.info();
+    EXPECT_STREQ(info.family, "whisper");
+    ASSERT_EQ(info.n_languages, 3u);
+    EXPECT_STREQ(info.languages[2], "de");
+    EXPECT_TRUE(info.detects_language && info.translates && info.streams);
+    EXPECT_EQ(info.timestamps, TRANSCRIBE_TIMESTAMPS_WORD);
+    EXPECT_EQ(info.sample_rate_hz, 16000);
+}
+
+TEST(Library, SegmentsComeAsTheyAreInTheResult) {
+    Model model = twin();
+    Session session(model, one_thread());
+    std::vector<std::string> heard;
+    std::vector<double> done;
+    RunOptions options;
+    options.timestamps = TRANSCRIBE_TIMESTAMPS_WORD;
+    options.on_segment = [&](size_t clip, const transcribe_segment& segment) {
+        EXPECT_EQ(clip, 0u);
+        heard.emplace_back(segment.text);
+    };
+    options.on_progress = [&](size_t, double fraction) { done.push_back(fraction); };
+    std::vector<float> pcm = sound(5, 440);
+    Result result = session.run(pcm, options);
+
+    std::vector<Segment> segments = result.segments();
+    ASSERT_FALSE(segments.empty());
+    ASSERT_EQ(heard.size(), segments.size());
+    std::string words;
+    for (size_t i = 0; i < segments.size(); i++) {
+        EXPECT_EQ(heard[i], segments[i].text);
+        EXPECT_LE(segments[i].t0_ms, segments[i].t1_ms);
+        EXPECT_FALSE(segments[i].tokens.empty());
+        words += segments[i].words.empty() ? "" : segments[i].words[0].text;
+    }
+    EXPECT_FALSE(words.empty());
+    EXPECT_EQ(result.info().duration_ms, 5000);
+    ASSERT_FALSE(done.empty());
+    EXPECT_EQ(done.back(), 1);
+    EXPECT_TRUE(std::is_sorted(done.begin(), done.end()));
+}
+
+TEST(Library, WhatACallbackThrowsEndsTheRunAndComesOut) {
+    Model model = twin();
+    Session session(model, one_thread());
+    RunOptions options;
+    options.on_segment = [](size_t, const transcribe_segment&) { throw 42; };
+    std::vector<float> pcm = sound(5, 440);
+    EXPECT_THROW(session.run(pcm, options), int);
+    EXPECT_GT(session.run(pcm).info().n_segments, 0u);  // the session is none the worse
+}
+
+TEST(Library, ABatchGivesWhatItsRecordingsGiveAlone) {
+    Model model = twin();
+    Session session(model, one_thread());
+    std::vector<float> a = sound(3, 300), b = sound(2, 600);
+    std::vector<transcribe_clip> clips{
+        {a.data(), a.size(), nullptr}, {nullptr, 0, SAMPLE_FILE}, {b.data(), b.size(), nullptr}};
+    std::vector<Result> together = session.run_batch(clips);
+    EXPECT_EQ(bytes(together[0]), bytes(session.run(a)));
+    EXPECT_EQ(bytes(together[1]), bytes(session.run_file(SAMPLE_FILE)));
+    EXPECT_EQ(bytes(together[2]), bytes(session.run(b)));
+}
+
+TEST(Library, ASecondCallOfABusySessionIsRefused) {
+    Model model = twin();
+    Session session(model, one_thread());
+    transcribe_status inner = TRANSCRIBE_OK;
+    RunOptions options;
+    std::vector<float> pcm = sound(2, 440);
+    options.on_segment = [&](size_t, const transcribe_segment&) {
+        transcribe_result* result = nullptr;
+        inner = transcribe_run(session.handle(), pcm.data(), pcm.size(), nullptr, &result);
+    };
+    session.run(pcm, options);
+    EXPECT_EQ(inner, TRANSCRIBE_INVALID_ARG);
+}
+
+TEST(Library, AStreamCommitsAllThatItsResultHolds) {
+    Model model = twin();
+    Session session(model, one_thread());
+    Stream stream(session);
+    std::vector<float> pcm = sound(6, 440);
+    std::string committed;
+    for (size_t at = 0; at < pcm.size(); at += 8000) {
+        committed += stream.feed(std::span(pcm).subspan(at, 8000)).committed;
+    }
+    committed += stream.finish().committed;
+    std::string all;
+    Result result = stream.result();
+    for (const Segment& segment : result.segments()) all += segment.text;
+    EXPECT_EQ(committed, all);
+    EXPECT_EQ(result.info().duration_ms, 6000);
+}
+
+TEST(Library, ResamplesAnyRateAndChannels) {
+    std::vector<float> stereo(2 * 44100);
+    for (size_t i = 0; i < 44100; i++) {
+        stereo[2 * i] = stereo[2 * i + 1] = 0.5f * std::sin(0.0626f * static_cast<float>(i));
+    }
+    size_t n = 0;
+    ASSERT_EQ(transcribe_resample({44100, 2}, nullptr, 44100, nullptr, 0, &n), TRANSCRIBE_OK);
+    std::vector<float> mono(n);
+    ASSERT_EQ(transcribe_resample({44100, 2}, stereo.data(), 44100, mono.data(), n, &n),
+              TRANSCRIBE_OK);
+    EXPECT_EQ(n, 16000u);
+    double power = 0;
+    for (size_t i = 0; i < n; i++) power += mono[i] * mono[i];
+    EXPECT_NEAR(power / static_cast<double>(n), 0.125, 0.002);  // of a sine of 0.5
+    EXPECT_EQ(transcribe_resample({10, 2}, stereo.data(), 5, mono.data(), n, &n),
+              TRANSCRIBE_INVALID_ARG);
+}
+
+TEST(Library, RealSpeechIsUnderstood) {
+    SKIP_WITHOUT_TINY_EN();
+    Model model(tiny_en());
+    Session session(model, one_thread());
+    Result result = session.run_file(SAMPLE_FILE);
+    EXPECT_NE(result.text().find("Hello and welcome"), std::string::npos) << result.text();
+    EXPECT_EQ(result.language(), "en");
+}
+
+}  // namespace
+
+}  // namespace transcribe::test
