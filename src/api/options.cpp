@@ -70,7 +70,9 @@ void read_search(const transcribe_run_options& given, Limits& limits, Options& o
     limits.within("best_of", given.best_of, 1, 64);
     limits.within("patience", given.patience, 0.01, 100);
     limits.within("temperature", given.temperature, 0, 2);
-    limits.within("temperature_increment", given.temperature_increment, 0, 2);
+    if (given.temperature_increment != 0) {  // a ladder of countless rungs never ends
+        limits.within("temperature_increment", given.temperature_increment, 0.01, 2);
+    }
     limits.within("compression_ratio_threshold", given.compression_ratio_threshold, 0, 1e6);
     limits.within("logprob_threshold", given.logprob_threshold, -1e6, 1e6);
     limits.within("no_speech_threshold", given.no_speech_threshold, 0, 1);
