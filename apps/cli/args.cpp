@@ -27,6 +27,10 @@ void add_model(ArgParser& parser, std::string& model, OpenOptions& open, Session
                 "where to compute: auto, cpu, or a name that\n'transcribe devices' lists");
     parser.integer("-t,--threads", session.n_threads, thread_range,
                    "threads to compute with (default: all processors)");
+    parser.integer("--batch-size", session.batch_size, Range{1, 64},
+                   "windows decoded at once; with more than one, recordings\n"
+                   "are cut in pauses, up to 30 s apart (default: 4 if a\n"
+                   "recording is longer than a minute, else 1)");
 }
 
 constexpr const char* help_footer = R"(Commands ('transcribe COMMAND --help' tells more):
@@ -83,9 +87,6 @@ Expected<TranscribeArgs> parse_transcribe(const std::vector<std::string>& words)
     add_speech(parser, args, on);
     add_output(parser, args, on);
     add_model(parser, args.model, args.open, args.session);
-    parser.integer("--batch-size", args.session.batch_size, Range{1, 64},
-                   "windows decoded at once; with more than one, recordings\n"
-                   "are cut in pauses, up to 30 s apart (default: 1)");
     add_decoding(parser, args.options, on);
     add_words(parser, args.options, on);
     parser.group("Help");

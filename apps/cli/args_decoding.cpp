@@ -92,7 +92,9 @@ void add_ladder(ArgParser& parser, Options& options) {
 void add_decoding(ArgParser& parser, Options& options, Switches& on) {
     parser.group("Decoding");
     parser.boolean("--condition-on-previous-text", options.condition_on_previous_text,
-                   "each window sees the text before it (default: True)");
+                   "each window sees the text of the ones before it; True\n"
+                   "decodes windows one after another (default: True for\n"
+                   "recordings up to a minute, see --batch-size)");
     add_search(parser, options, on);
     add_tokens(parser, options, on);
     add_ladder(parser, options);

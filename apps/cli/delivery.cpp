@@ -19,7 +19,7 @@ Delivery::Style Delivery::style() const {
 
 bool Delivery::is_live() const {
     // Lines of recordings that are decoded together would mix.
-    const bool one_by_one = args_.session.batch_size == 1 || n_jobs_ == 1;
+    const bool one_by_one = args_.session.batch_size <= 1 || n_jobs_ == 1;
     return one_by_one && (style() == Style::lines || style() == Style::events);
 }
 

@@ -66,7 +66,7 @@ class Run {
         const std::vector<const Job*> left = not_skipped();
         if (left.size() > 1 && console_.progress().is_shown()) expect(left);
         console_.progress().start("", Unit::seconds);
-        const auto n_group = static_cast<size_t>(args_.session.batch_size);
+        const auto n_group = static_cast<size_t>(std::max(1, args_.session.batch_size));
         for (size_t at = 0; at < left.size() && !stopped(); at += n_group) {
             group(std::span(left).subspan(at, std::min(n_group, left.size() - at)));
         }

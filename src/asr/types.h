@@ -80,7 +80,9 @@ struct Options {
     Task task = Task::transcribe;
     bool timestamps = true;
     // What the decoder sees before a window.
-    bool condition_on_previous_text = true;
+    // Windows see the text before them. None: so they do, but a long recording may be cut into
+    // pieces that are decoded side by side (SessionOptions::batch_size).
+    std::optional<bool> condition_on_previous_text;
     std::string initial_prompt;
     bool carry_initial_prompt = false;        // before every window, not only the first
     std::string hotwords;                     // names and words to expect, before every window

@@ -1,5 +1,6 @@
 #include "engine/heard.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "decode/speech_regions.h"
@@ -7,10 +8,31 @@
 
 namespace transcribe {
 
+namespace {
+
+// Sound that is as likely as this, beside what is asked for, is kept where it touches speech: of
+// somebody who mumbles between clear words nothing is lost.
+constexpr float doubtful = 0.4f;
+
+std::vector<TimeSpan> regions_of(const SpeechTrack& track, const VadOptions& options) {
+    const auto certain = speech_regions(track, options);
+    VadOptions lower = options;
+    lower.threshold *= doubtful;
+    std::vector<TimeSpan> regions = speech_regions(track, lower);
+    std::erase_if(regions, [&certain](const TimeSpan& region) {
+        return std::none_of(certain.begin(), certain.end(), [&region](const TimeSpan& speech) {
+            return speech.t0_ms < region.t1_ms && region.t0_ms < speech.t1_ms;
+        });
+    });
+    return regions;
+}
+
+}  // namespace
+
 Status Heard::find_speech(Listener& listener, const Options& options) {
     TRY_SET(track_, listener.track(whole_));
     TRY(whole_.rewind());
-    regions_ = speech_regions(track_, *options.vad);
+    regions_ = regions_of(track_, *options.vad);
     auto kept = kept_parts(regions_, track_.duration_ms());
     if (!options.clips.empty()) kept = common_parts(kept, options.clips);
     timeline_.emplace(kept);
@@ -18,14 +40,16 @@ Status Heard::find_speech(Listener& listener, const Options& options) {
     return {};
 }
 
-Status Heard::cut() {
+Status Heard::cut(i64 uncut_ms) {
     if (timeline_) {
         pieces_ = cut_pieces(*timeline_, regions_, track_);
     } else {
         TRY_SET(pieces_, cut_pieces(whole_));
         TRY(whole_.rewind());
     }
-    if (pieces_.size() == 1) pieces_.clear();  // nothing was cut
+    const bool whole =
+        pieces_.size() == 1 || (!pieces_.empty() && pieces_.back().t1_ms <= uncut_ms);
+    if (whole) pieces_.clear();
     return {};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <numeric>
 
 #include "base/check.h"
 
@@ -35,6 +36,12 @@ i64 least_likely(const Timeline& timeline, const SpeechTrack& track, i64 t0_ms, 
 
 constexpr i64 frame_ms = 10;
 constexpr size_t n_quiet = 30;  // frames of the pause that is looked for
+// A stretch is as quiet as the quietest within 6 dB, or 30 dB below what is usual: both are pauses.
+constexpr double alike = 4;
+constexpr double faint = 0.001;
+// A pause is better by as much as it is longer, up to a second, and by a tenth of what it is later.
+constexpr size_t n_long_pause = 100;
+constexpr size_t n_frames_of_value = 10;
 
 // Loudness frame by frame, as far as the current piece goes.
 class Energies {
@@ -56,25 +63,42 @@ class Energies {
         return energies_.size();
     }
 
-    // Frames before the middle of the quietest stretch that begins at frame `from` or later.
-    size_t quietest(size_t from) const {
-        double sum = 0, least = 0;
-        size_t best = 0;
-        for (size_t i = from; i < energies_.size(); i++) {
-            sum += energies_[i];
-            if (i >= from + n_quiet) sum -= energies_[i - n_quiet];
-            bool full = i + 1 >= from + n_quiet;
-            if (!full || (best > 0 && sum >= least)) continue;
-            least = sum;
-            best = i + 1 - n_quiet / 2;
+    // Frames before a cut in the best pause that begins at frame `from` or later: late, so that
+    // there are few pieces, and long, so that it ends a sentence. Only its first 300 ms go with
+    // what was said before it: where a piece ends in silence, the model invents words for it.
+    size_t best_pause(size_t from) const {
+        const std::vector<double> sums = stretches(from);
+        const double mean = std::accumulate(sums.begin(), sums.end(), 0.0) / double(sums.size());
+        const double least = *std::min_element(sums.begin(), sums.end());
+        const double quiet = std::max(alike * least, least + faint * mean);
+        size_t best = 0, cut = 0, n = 0;
+        for (size_t i = 0; i < sums.size(); i++) {
+            n = sums[i] <= quiet ? n + 1 : 0;
+            const size_t value = std::min(n, n_long_pause) + i / n_frames_of_value;
+            if (n == 0 || value < best) continue;
+            best = value;
+            cut = i + 1 - n + std::min(n_quiet, (n + n_quiet) / 2);
         }
-        return best;
+        return from + cut;
     }
 
     void drop(size_t n) { energies_.erase(energies_.begin(), energies_.begin() + i64(n)); }
     i64 read_ms() const { return (n_samples_ * 1000 + sample_rate - 1) / sample_rate; }
 
   private:
+    // The energy of each n_quiet frames in a row, from frame `from` on.
+    std::vector<double> stretches(size_t from) const {
+        std::vector<double> sums;
+        double sum = 0;
+        for (size_t i = from; i < energies_.size(); i++) {
+            sum += energies_[i];
+            if (i + 1 < from + n_quiet) continue;
+            sums.push_back(sum);
+            sum -= energies_[i + 1 - n_quiet];
+        }
+        return sums;
+    }
+
     AudioSource& audio_;
     std::deque<double> energies_;
     i64 n_samples_ = 0;
@@ -110,7 +134,7 @@ Expected<std::vector<TimeSpan>> cut_pieces(AudioSource& audio, i64 ms_max) {
     for (;;) {
         TRY_SET(size_t n_frames, energies.fill(n_max + 1));
         if (n_frames <= n_max) break;
-        size_t n = energies.quietest(n_max / 2);
+        size_t n = energies.best_pause(n_max / 2);
         energies.drop(n);
         pieces.push_back({at_ms, at_ms + static_cast<i64>(n) * frame_ms});
         at_ms = pieces.back().t1_ms;

@@ -17,9 +17,9 @@ constexpr i64 piece_ms_max = 30000;  // what a recognizer hears at once
 std::vector<TimeSpan> cut_pieces(const Timeline& timeline, std::span<const TimeSpan> regions,
                                  const SpeechTrack& track, i64 ms_max = piece_ms_max);
 
-// The same of a recording that no detector has heard: cut in the middle of the quietest 300 ms of
-// the second half of each piece. Reads it from where it stands to its end, in memory that does not
-// grow with it. Errors: those of the recording.
+// The same of a recording that no detector has heard: cut in a pause in the second half of each
+// piece, by loudness. Reads it from where it stands to its end, in memory that does
+// not grow with it. Errors: those of the recording.
 Expected<std::vector<TimeSpan>> cut_pieces(AudioSource& audio, i64 ms_max = piece_ms_max);
 
 }  // namespace transcribe

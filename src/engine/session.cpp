@@ -20,7 +20,7 @@ struct Session::State {
     std::unique_ptr<Compute> compute;
     std::unique_ptr<Worker> worker;
     std::unique_ptr<Listener> listener;  // null without a detector
-    bool cuts = false;
+    int batch_size = 0;                  // as asked
 
     Status prepare(Heard& heard, const Options& options);
     Expected<std::vector<int>> prepare(std::vector<Heard>& heard, const Options& options,
@@ -29,6 +29,11 @@ struct Session::State {
 };
 
 namespace {
+
+// Where the caller leaves it to us: so many windows at once make a decoder's step cost little for
+// each, and more would take memory; in shorter recordings there is little to win.
+constexpr int usual_batch_size = 4;
+constexpr i64 uncut_ms = 60000;
 
 // A fault of the session and not of one recording.
 bool ends_all(const Error& error) {
@@ -81,11 +86,12 @@ Expected<std::unique_ptr<Session>> Session::make(std::shared_ptr<const Model> mo
     s.compute->flash = env(Var::flash) != "0";
     TRY_SET(s.taps, taps_of_environment());
     if (s.taps) s.compute->observe(s.taps.get());
-    TRY_SET(s.worker, s.model->worker(*s.compute, std::max(1, options.batch_size)));
+    const int n_rows = options.batch_size > 0 ? options.batch_size : usual_batch_size;
+    TRY_SET(s.worker, s.model->worker(*s.compute, n_rows));
     if (options.voice) {
         TRY_SET(s.listener, Listener::make(options.voice));
     }
-    s.cuts = options.batch_size > 1;
+    s.batch_size = options.batch_size;
     return session;
 }
 
@@ -120,9 +126,11 @@ Expected<std::string> Session::check(const Options& options) const {
 
 Status Session::State::prepare(Heard& recording, const Options& options) {
     if (options.vad) TRY(recording.find_speech(*listener, options));
-    bool whole = options.clips.empty() || options.vad;
-    if (cuts && whole && !recording.is_silent()) return recording.cut();
-    return {};
+    const bool may_cut = options.clips.empty() || options.vad;
+    const bool side_by_side =
+        batch_size != 1 && !options.condition_on_previous_text.value_or(false);
+    if (!may_cut || !side_by_side || recording.is_silent()) return {};
+    return recording.cut(batch_size > 0 ? 0 : uncut_ms);
 }
 
 // Listens to all recordings: the numbers of those that have something to decode. The transcripts of

@@ -16,9 +16,10 @@ class TapSink;  // tensor/compute.h
 
 struct SessionOptions {
     int n_threads = 0;  // 0: as many as the process may use
-    // Windows decoded at once. More than one: long recordings are cut where nobody speaks, and the
-    // pieces are decoded independently of each other.
-    int batch_size = 1;
+    // Windows decoded at once. More than one: recordings are cut where nobody speaks, and the
+    // pieces are decoded independently of each other, unless they shall see the text before them
+    // (Options::condition_on_previous_text). 0: some, of recordings that are longer than a minute.
+    int batch_size = 0;
     std::shared_ptr<const VoiceDetector> voice = {};  // for Options::vad
 };
 

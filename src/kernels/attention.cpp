@@ -138,52 +138,128 @@ void many_queries(const Attention& a, size_t i, size_t n) {
 // heads is read from memory in one go.
 struct Run {
     size_t batch, head_first, n_heads;
+    const Attention& a;
     float* scores;    // [n_scores] for each query of each head
     size_t n_scores;  // n_keys and some room
-    float* of(const Attention& a, size_t head, size_t query) const {
-        return scores + ((head - head_first) * a.n_queries + query) * n_scores;
+    float* of(size_t h, size_t query) const {
+        return scores + (h * a.n_queries + query) * n_scores;
+    }
+    size_t query_at(size_t h, size_t query) const {
+        return HWY_NAMESPACE::query_at(a, {batch, head_first + h}, query);
+    }
+    // Where each head begins in keys or values; found once, since it takes a division.
+    const char** heads_of(const Memory& m, const char** heads) const {
+        for (size_t h = 0; h < n_heads; h++) heads[h] = head_at(m, a, batch, head_first + h);
+        return heads;
     }
 };
 
-template <class K>
-void scores_of(const Attention& a, const Run& run) {
+constexpr size_t n_run_heads_max = 32;
+constexpr size_t n_together = 4;  // keys, of whose products the sums are taken together
+
+// to[i] = the sum of all lanes of sums[i].
+HWY_INLINE void store_sums(const V (&sums)[n_together], float* to) {
+#if HWY_TARGET == HWY_SCALAR
+    for (size_t i = 0; i < n_together; i++) to[i] = hn::GetLane(sums[i]);
+#else
     const D d;
-    for (size_t s = 0; s < a.n_keys; s++) {
-        for (size_t h = run.head_first; h < run.head_first + run.n_heads; h++) {
-            const char* keys = head_at(a.k, a, run.batch, h);
-            const auto* key = reinterpret_cast<const K*>(keys + s * a.k.stride_bytes);
-            for (size_t t = 0; t < a.n_queries; t++) {
-                const float* q = a.q + query_at(a, {run.batch, h}, t);
-                V sum = hn::Zero(d);
-                for (size_t c = 0; c < a.d_head; c += n_lanes) {
-                    sum = hn::MulAdd(wide_from_stream(key + c), hn::LoadU(d, q + c), sum);
-                }
-                run.of(a, h, t)[s] = hn::GetLane(hn::SumOfLanes(d, sum));
+    auto halve = [d](V a, V b) {
+        return hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b));
+    };
+    // Each block of four lanes then holds a part of all four sums.
+    HWY_ALIGN float parts[n_lanes];
+    hn::Store(halve(halve(sums[0], sums[2]), halve(sums[1], sums[3])), d, parts);
+    const hn::FixedTag<float, n_together> d4;
+    auto sum = hn::Load(d4, parts);
+    for (size_t i = n_together; i < n_lanes; i += n_together) {
+        sum = hn::Add(sum, hn::Load(d4, parts + i));
+    }
+    hn::StoreU(sum, d4, to);
+#endif
+}
+
+template <class K>
+HWY_INLINE V product_with_key(const K* key, const float* q, size_t d_head) {
+    const D d;
+    V sum = hn::Zero(d);
+    for (size_t c = 0; c < d_head; c += n_lanes) {
+        sum = hn::MulAdd(wide_from_stream(key + c), hn::LoadU(d, q + c), sum);
+    }
+    return sum;
+}
+
+// For the last keys `n` is less than n_together; what lies behind their scores is overwritten.
+template <class K>
+HWY_INLINE void scores_of_keys(const Run& run, const char* const* heads, size_t s, size_t n) {
+    const Attention& a = run.a;
+    const D d;
+    for (size_t h = 0; h < run.n_heads; h++) {
+        const char* key = heads[h] + s * a.k.stride_bytes;
+        for (size_t t = 0; t < a.n_queries; t++) {
+            const float* q = a.q + run.query_at(h, t);
+            V sums[n_together];
+            for (size_t i = 0; i < n_together; i++) sums[i] = hn::Zero(d);
+            for (size_t i = 0; i < n; i++) {
+                const auto* at = reinterpret_cast<const K*>(key + i * a.k.stride_bytes);
+                sums[i] = product_with_key(at, q, a.d_head);
             }
+            store_sums(sums, run.of(h, t) + s);
         }
+    }
+}
+
+template <class K>
+void scores_of(const Run& run) {
+    const char* room[n_run_heads_max];
+    const char* const* heads = run.heads_of(run.a.k, room);
+    const size_t n = run.a.n_keys, n_whole = n / n_together * n_together;
+    for (size_t s = 0; s < n_whole; s += n_together) {
+        scores_of_keys<K>(run, heads, s, n_together);
+    }
+    if (n_whole < n) scores_of_keys<K>(run, heads, n_whole, n - n_whole);
+}
+
+// out += weights * values, of n keys.
+template <class W>
+HWY_INLINE void add_values(const float* weights, const char* values, size_t stride_bytes, size_t n,
+                           size_t d_head, float* out) {
+    const D d;
+    for (size_t c = 0; c < d_head; c += n_lanes) {
+        V sum = hn::LoadU(d, out + c);
+        for (size_t i = 0; i < n; i++) {
+            const auto* value = reinterpret_cast<const W*>(values + i * stride_bytes);
+            sum = hn::MulAdd(hn::Set(d, weights[i]), wide_from_stream(value + c), sum);
+        }
+        hn::StoreU(sum, d, out + c);
     }
 }
 
 // out = sum over keys of weight * value; what a query gives no weight is not read.
 template <class W>
-void values_of(const Attention& a, const Run& run) {
-    const D d;
+void values_of(const Run& run) {
+    const Attention& a = run.a;
     for (size_t t = 0; t < a.n_queries; t++) {
-        std::fill_n(a.out + query_at(a, {run.batch, run.head_first}, t), run.n_heads * a.d_head,
-                    0.0f);
+        std::fill_n(a.out + run.query_at(0, t), run.n_heads * a.d_head, 0.0f);
     }
-    for (size_t s = 0; s < a.n_keys; s++) {
-        for (size_t h = run.head_first; h < run.head_first + run.n_heads; h++) {
-            const char* values = head_at(a.v, a, run.batch, h);
-            const auto* value = reinterpret_cast<const W*>(values + s * a.v.stride_bytes);
+    const char* room[n_run_heads_max];
+    const char* const* heads = run.heads_of(a.v, room);
+    const size_t stride = a.v.stride_bytes;
+    for (size_t s = 0; s < a.n_keys; s += n_together) {
+        const size_t n = std::min(n_together, a.n_keys - s);
+        for (size_t h = 0; h < run.n_heads; h++) {
+            const char* values = heads[h] + s * stride;
             for (size_t t = 0; t < a.n_queries; t++) {
-                float weight = run.of(a, h, t)[s];
-                if (weight == 0) continue;
-                float* out = a.out + query_at(a, {run.batch, h}, t);
-                for (size_t c = 0; c < a.d_head; c += n_lanes) {
-                    V sum = hn::MulAdd(hn::Set(d, weight), wide_from_stream(value + c),
-                                       hn::LoadU(d, out + c));
-                    hn::StoreU(sum, d, out + c);
+                const float* weights = run.of(h, t) + s;
+                float* out = a.out + run.query_at(h, t);
+                const bool all =
+                    n == n_together && weights[0] * weights[1] != 0 && weights[2] * weights[3] != 0;
+                if (all) {
+                    add_values<W>(weights, values, stride, n_together, a.d_head, out);
+                    continue;
+                }
+                for (size_t i = 0; i < n; i++) {
+                    if (weights[i] == 0) continue;
+                    add_values<W>(weights + i, values + i * stride, stride, 1, a.d_head, out);
                 }
             }
         }
@@ -194,19 +270,18 @@ template <class K, class W>
 void few_queries(const Attention& a, size_t i, size_t n) {
     size_t n_all = a.n_heads * a.n_batch, last = n_all * (i + 1) / n;
     for (size_t at = n_all * i / n; at < last;) {
-        Run run{at / a.n_heads, at % a.n_heads, 0, nullptr, 0};
-        run.n_heads = std::min(last - at, a.n_heads - run.head_first);
-        run.n_scores = a.n_keys + n_panel;
+        Run run{at / a.n_heads, at % a.n_heads, 0, a, nullptr, a.n_keys + n_panel};
+        run.n_heads = std::min({last - at, a.n_heads - run.head_first, n_run_heads_max});
         run.scores = scratch<3>(run.n_heads * a.n_queries * run.n_scores);
-        scores_of<K>(a, run);
-        for (size_t h = run.head_first; h < run.head_first + run.n_heads; h++) {
+        scores_of<K>(run);
+        for (size_t h = 0; h < run.n_heads; h++) {
             for (size_t t = 0; t < a.n_queries; t++) {
-                float* own = run.of(a, h, t);
+                float* own = run.of(h, t);
                 float inverse = 1.0f / exponentials(own, a, mask_row(a, run.batch, t));
                 for (size_t s = 0; s < a.n_keys; s++) own[s] *= inverse;
             }
         }
-        values_of<W>(a, run);
+        values_of<W>(run);
         at += run.n_heads;
     }
 }

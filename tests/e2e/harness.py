@@ -206,7 +206,6 @@ class Case(Test):
         return found
 
 
-AUDIO = ROOT.parent / "shared" / "audio"
 REFERENCE = ROOT.parent / "shared" / "reference" / "whisper"
 
 
@@ -221,7 +220,7 @@ class Reference(Test):
     def transcripts(self, model, names, *options):
         out = self.folder / "-".join([model, *options])
         result = run(*with_model(model), "-f", "json", "-o", str(out),
-                     "--temperature-increment-on-fallback", "0", *options,
+                     "--temperature-increment-on-fallback", "0", "--batch-size", "1", *options,
                      *[str(AUDIO / name) for name in names], timeout=600)
         self.assertEqual(result.rc, 0, result)
         return {x: strict_json((out / f"{x.rsplit('.', 1)[0]}.json").read_bytes()) for x in names}

@@ -32,13 +32,14 @@ struct Bench {
     Bench(const whisper::WhisperModel& of, int n_windows) : model(of) {
         compute = *Compute::make(Device::cpu(), *Lanes::make(1, 2));
         lease = std::make_unique<Compute::Lease>(*compute);
-        decoder = *whisper::WindowDecoder::make(*compute, model.net(), model.config(), n_windows);
+        decoder = *whisper::WindowDecoder::make(*compute, model.net(), model.config());
+        EXPECT_TRUE(decoder->reserve(n_windows, 1));
     }
 
     // Greedy texts of the windows on the first seats, side by side.
     std::vector<whisper::WindowText> decode(const std::vector<whisper::Prompt>& prompts,
                                             const LogitRule& rule, int n_rows = 1) {
-        EXPECT_TRUE(decoder->reserve(n_rows));
+        EXPECT_TRUE(decoder->reserve(decoder->n_seats(), n_rows));
         std::vector<std::unique_ptr<Search>> searches;
         std::vector<whisper::WindowText> texts;
         for (const whisper::Prompt& prompt : prompts) {

@@ -72,7 +72,7 @@ TEST(Args, TheSpellingsOfTheWhisperCommand) {
     EXPECT_EQ(args->files, Words{"a.wav"});
     EXPECT_EQ(args->output_dir, "out");
     EXPECT_EQ(args->options.initial_prompt, "--my_words");
-    EXPECT_FALSE(args->options.condition_on_previous_text);
+    EXPECT_EQ(args->options.condition_on_previous_text, false);
     EXPECT_FALSE(args->verbose);
     EXPECT_FLOAT_EQ(args->options.no_speech_threshold, 0.5f);
     EXPECT_EQ(args->options.temperature_increment, 0);

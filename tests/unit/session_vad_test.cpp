@@ -17,7 +17,7 @@ class LoudIsSpeech : public VoiceDetector {
         std::vector<float> chunk(512);
         for (size_t n = 512; n == 512;) {
             TRY_SET(n, audio.read(chunk));
-            if (n > 0) track.probabilities.push_back(chunk[0] != 0 ? 0.9f : 0.1f);
+            if (n > 0) track.probabilities.push_back(chunk[0] != 0 ? 0.9f : 0.02f);
             track.n_samples += static_cast<i64>(n);
         }
         return track;

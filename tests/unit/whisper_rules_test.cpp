@@ -29,7 +29,7 @@ SpecialTokens small_special() {
     return s;
 }
 
-Ids allowed(const WhisperRules& rules, const Ids& sampled, std::vector<float> logits) {
+Ids allowed(const LogitRule& rules, const Ids& sampled, std::vector<float> logits) {
     rules.apply(sampled, logits);
     Ids ids;
     for (size_t i = 0; i < logits.size(); i++) {
@@ -51,6 +51,16 @@ WhisperRules small_rules(bool timestamps = true) {
              .suppress_at_start = {0, 10},
              .timestamps = timestamps,
              .max_initial_timestamp = 3}};
+}
+
+TEST(WhisperRules, InTheLastWindowWhatBeginsIsSaid) {
+    const WhisperRules rules = small_rules();
+    const Ids opened = {18, 1, 20, 20};
+    EXPECT_NE(allowed(rules, opened, text_wins()).back(), 9);
+    EXPECT_EQ(allowed(LastWindowRules(rules, small_special(), 160), opened, text_wins()).back(), 9);
+    // What begins within its last 1.5 s may be nothing.
+    EXPECT_EQ(allowed(LastWindowRules(rules, small_special(), 150), opened, text_wins()),
+              allowed(rules, opened, text_wins()));
 }
 
 TEST(WhisperRules, StartsWithAnEarlyTimestamp) {

@@ -36,6 +36,14 @@ TEST(WhisperSegments, ASingleTimestampAtTheEndConsumesTheWindow) {
     EXPECT_TRUE(cut.ends_in_single_timestamp);
 }
 
+TEST(WhisperSegments, TheLastWindowOfAPieceKeepsWhatHasNoEnd) {
+    Cut cut = cut_window(Ids{T, 1, T + 50, T + 50, 2, 3}, T, {1000, 2500, true});
+    EXPECT_EQ(cut.slices, (Slices{{0, 3, 1000, 1100}, {3, 6, 1100, 3500}}));
+    EXPECT_EQ(cut.advance_frames, 2500);
+    cut = cut_window(Ids{T, 1, T + 50, T + 50}, T, {1000, 2500, true});
+    EXPECT_EQ(cut.advance_frames, 100) << "without text there may be more to hear";
+}
+
 TEST(WhisperSegments, WithoutPairsOneSegment) {
     EXPECT_EQ(cut_window(Ids{T + 5, 1, T + 50}, T, {200, 3000}).slices, (Slices{{0, 3, 200, 300}}));
     EXPECT_EQ(cut_window(Ids{T, 1, 2}, T, {200, 700}).slices, (Slices{{0, 3, 200, 900}}));

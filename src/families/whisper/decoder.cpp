@@ -35,23 +35,27 @@ WindowDecoder::WindowDecoder(Compute& compute, const Net& net, const Config& con
       seats_(std::move(self), 1, memory_.sizes().n_rows) {}
 
 Expected<std::unique_ptr<WindowDecoder>> WindowDecoder::make(Compute& compute, const Net& net,
-                                                             const Config& c, int n_seats) {
-    TRY_SET(auto self, KvCache::make(compute, cache_sizes(net, c.net, c.net.n_text_ctx, n_seats)));
-    TRY_SET(auto memory,
-            KvCache::make(compute, cache_sizes(net, c.net, c.net.n_audio_ctx, n_seats)));
+                                                             const Config& c) {
+    TRY_SET(auto self, KvCache::make(compute, cache_sizes(net, c.net, c.net.n_text_ctx, 1)));
+    TRY_SET(auto memory, KvCache::make(compute, cache_sizes(net, c.net, c.net.n_audio_ctx, 1)));
     return std::make_unique<WindowDecoder>(compute, net, c, std::move(self), std::move(memory));
 }
 
-Expected<KvCache> WindowDecoder::self_cache(int n_rows) {
-    return KvCache::make(compute_, cache_sizes(net_, config_.net, config_.net.n_text_ctx, n_rows));
+Expected<KvCache> WindowDecoder::cache(int n_ctx, int n_rows) const {
+    return KvCache::make(compute_, cache_sizes(net_, config_.net, n_ctx, n_rows));
 }
 
-Status WindowDecoder::reserve(int n_rows) {
+Status WindowDecoder::reserve(int n_seats, int n_rows) {
     in_band_ = nullptr;
     seats_.searches.assign(seats_.searches.size(), nullptr);
-    if (n_rows == seats_.n_group) return {};
-    TRY_SET(KvCache self, self_cache(n_rows * n_seats()));
-    seats_ = Band(std::move(self), n_rows, n_seats());
+    const bool more = n_seats > this->n_seats();
+    if (more) {
+        TRY_SET(memory_, cache(config_.net.n_audio_ctx, n_seats));
+    }
+    if (!more && n_rows == seats_.n_group) return {};
+    const int n = this->n_seats();
+    TRY_SET(KvCache self, cache(config_.net.n_text_ctx, n_rows * n));
+    seats_ = Band(std::move(self), n_rows, n);
     return {};
 }
 
@@ -179,7 +183,7 @@ void WindowDecoder::stop(int seat) {
 
 Status WindowDecoder::run_alone(int seat, const Prompt& prompt, Search& search) {
     if (!alone_ || alone_->n_group != search.n_rows()) {
-        TRY_SET(KvCache self, self_cache(search.n_rows()));
+        TRY_SET(KvCache self, cache(config_.net.n_text_ctx, search.n_rows()));
         alone_.emplace(std::move(self), search.n_rows(), 1);
     }
     alone_->seat_first = seat;

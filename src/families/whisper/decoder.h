@@ -22,10 +22,11 @@ struct Prompt {
 
 class WindowDecoder {
   public:
-    static Expected<std::unique_ptr<WindowDecoder>> make(Compute&, const Net&, const Config&,
-                                                         int n_seats);
-    // Makes room for searches of up to `n_rows` rows on every seat. No search may be under way.
-    Status reserve(int n_rows);
+    // With one seat.
+    static Expected<std::unique_ptr<WindowDecoder>> make(Compute&, const Net&, const Config&);
+    // Makes room for `n_seats` or more, and on each for searches of `n_rows` rows. No search may be
+    // under way.
+    Status reserve(int n_seats, int n_rows);
     // Tokens that a text may have after this prompt.
     size_t n_tokens_max(const Prompt& prompt) const;
     int n_seats() const { return memory_.sizes().n_rows; }
@@ -64,7 +65,7 @@ class WindowDecoder {
               searches(static_cast<size_t>(n_searches), nullptr),
               feed(group * n_searches) {}
     };
-    Expected<KvCache> self_cache(int n_rows);
+    Expected<KvCache> cache(int n_ctx, int n_rows) const;
     Expected<std::span<float>> read_prompt(Band& band, int at, const Prompt& prompt);
     Expected<float> start(Band& band, int at, const Prompt& prompt, Search& search);
     Status step(Band& band);

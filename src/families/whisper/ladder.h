@@ -17,20 +17,24 @@ struct WindowText {               // whisper/decoding.py, DecodingResult
     float no_speech_prob = 0;
     float temperature = 0;
     bool looping = false;  // and therefore given up
+    bool full = false;     // as long as it may be: some of it may be missing
 };
 
 class Ladder {
   public:
-    explicit Ladder(const Options& options);
+    // `window_s`: seconds of sound in the window.
+    Ladder(const Options& options, double window_s);
     // The temperature of the next try; none when the last text is good or was the last try.
     std::optional<float> next() const;
     // What the rows of a try said; at least one text.
     void add(const std::vector<WindowText>& texts);
-    // Whether the window holds no speech: only the first try may say so. Drawn texts are improbable
-    // by nature, and speech that was hard to decode would be lost.
+    // Whether the window holds no speech: silence is likely, and the first text is not. Drawn texts
+    // are improbable by nature, and speech that was hard to decode would be lost. Beyond the
+    // reference, where there are several tries: silence is very likely and the first text is a loop
+    // (of noise the model says the same again and again, and is sure of it), or there is less than
+    // a second of sound and no try gave a good text.
     bool silent() const;
-    // The good text; where none is, the likeliest of those that do not repeat themselves, else the
-    // likeliest of all.
+    // The good text; where none is, the one of most worth, loops last.
     const WindowText& best() const;
 
   private:
@@ -40,10 +44,12 @@ class Ladder {
     bool repetitive(const WindowText& text) const {
         return text.looping || text.compression_ratio > options_.compression_ratio_threshold;
     }
+    float worth(const WindowText& text) const;
     const WindowText& best_of(const std::vector<WindowText>& texts) const;
     bool good(const WindowText& text) const { return !improbable(text) && !repetitive(text); }
 
     const Options& options_;
+    double window_s_;
     std::vector<float> temperatures_;
     std::vector<WindowText> tries_;  // the best text of each
 };

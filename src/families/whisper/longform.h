@@ -35,7 +35,10 @@ class Passage {
     // The window as the reference sees it when it asks for the language: silence, and not zeros,
     // behind the end. False when that is the same.
     Expected<bool> language_window(std::span<float> mel);
-    double window_s() const;  // seconds of content in the present window
+    // All that is left of a piece: no other window follows.
+    bool is_last_window() const;
+    i64 window_frames() const;  // frames of content in the present window
+    double window_s() const;    // seconds of content in the present window
     bool needs_language() const;
     void set_language(const std::vector<float>& probabilities);
     Prompt prompt() const;
@@ -49,7 +52,6 @@ class Passage {
 
   private:
     friend class LongForm;
-    i64 window_frames() const;  // frames of content in the window
     void advance(i64 n_frames);
     // What a window's text becomes.
     SpokenWindow spoken(const WindowText& text) const;

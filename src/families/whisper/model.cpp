@@ -28,9 +28,9 @@ Status WhisperModel::read(Loader& loader) {
 }
 
 Expected<std::unique_ptr<Worker>> WhisperModel::worker(Compute& compute, int batch_size) const {
-    TRY_SET(auto decoder, WindowDecoder::make(compute, net_, config_, batch_size));
-    return std::unique_ptr<Worker>(
-        std::make_unique<WhisperWorker>(Facts{config_, *tokenizer_, *mel_}, std::move(decoder)));
+    TRY_SET(auto decoder, WindowDecoder::make(compute, net_, config_));
+    return std::unique_ptr<Worker>(std::make_unique<WhisperWorker>(
+        Facts{config_, *tokenizer_, *mel_}, std::move(decoder), batch_size));
 }
 
 Expected<std::shared_ptr<const WhisperModel>> WhisperModel::load(Loader& loader) {

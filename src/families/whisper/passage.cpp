@@ -12,6 +12,8 @@ constexpr i64 frame_ms = 10;
 // What is left after a window is decoded only if it is longer than this: a few frames hold no word,
 // and the reference invents one for them.
 constexpr i64 tail_frames_min = 10;
+// Of a piece more is left, since it was cut behind the end of a word.
+constexpr i64 piece_tail_frames_min = 50;
 // A text decoded hotter than this is no context for the next window.
 constexpr float context_temperature_max = 0.5f;
 
@@ -27,6 +29,10 @@ i64 Passage::window_frames() const {
     return std::min<i64>(whole_.facts_.config.n_frames(), clips_[0].end - seek_);
 }
 
+bool Passage::is_last_window() const {
+    return !whole_.recording_.pieces.empty() && clips_[0].end - seek_ == window_frames();
+}
+
 double Passage::window_s() const {
     return static_cast<double>(window_frames() * frame_ms) / 1000;
 }
@@ -35,7 +41,8 @@ void Passage::advance(i64 n_frames) {
     n_passed_ += std::min(n_frames, window_frames());
     seek_ += n_frames;
     i64 left = clips_[0].end - seek_;
-    if (left > 0 && left >= tail_frames_min) return;
+    i64 least = whole_.recording_.pieces.empty() ? tail_frames_min : piece_tail_frames_min;
+    if (left > 0 && left >= least) return;
     n_passed_ += std::max<i64>(left, 0);
     clips_.pop_front();
     if (!clips_.empty()) seek_ = clips_[0].begin;
@@ -119,7 +126,8 @@ std::vector<int> Passage::start_of_transcript() const {
 }
 
 std::vector<int> Passage::forced() const {
-    if (!first_ || whole_.prefix_.empty()) return {};
+    bool begins = first_ && this == &whole_.passages_.front();
+    if (!begins || whole_.prefix_.empty()) return {};
     std::vector<int> tokens;
     if (whole_.options_.timestamps) tokens.push_back(whole_.facts_.config.ids.timestamp_begin);
     tokens.insert(tokens.end(), whole_.prefix_.begin(), whole_.prefix_.end());
@@ -129,8 +137,9 @@ std::vector<int> Passage::forced() const {
 SpokenWindow Passage::spoken(const WindowText& text) const {
     auto duration_ms = static_cast<i64>(std::floor(whole_.transcript_.duration_s * 1000));
     i64 end_frames = clips_[0].end;
+    bool is_last = is_last_window() && !text.full && !text.looping;
     return SpokenWindow(whole_.facts_, whole_.options_, text,
-                        {.window = {seek_, window_frames()},
+                        {.window = {seek_, window_frames(), is_last},
                          .end_frames = end_frames,
                          .end_ms = std::min(duration_ms, end_frames * frame_ms + frame_ms),
                          .last_speech_s = last_speech_s_});
@@ -155,8 +164,8 @@ void Passage::accept(const Ladder& ladder, const TextAlignment& alignment) {
         context_.insert(context_.end(), segment.tokens.begin(), segment.tokens.end());
         segments_.push_back(std::move(segment));
     }
-    bool keep =
-        whole_.options_.condition_on_previous_text && text.temperature <= context_temperature_max;
+    bool keep = whole_.options_.condition_on_previous_text.value_or(true) &&
+                text.temperature <= context_temperature_max;
     if (!keep) context_from_ = context_.size();
     last_speech_s_ = said.last_speech_s();
     advance(said.next_seek_frames() - seek_);

@@ -12,6 +12,11 @@ namespace transcribe {
 
 namespace {
 
+constexpr i64 frames_per_timestamp = 2;  // steps of 20 ms
+// What begins this close to the end need not be said: it may be nothing, and of nothing the model
+// makes "Thank you".
+constexpr i64 frames_said_min = 150;
+
 // Masks the tokens first ... last - 1.
 void mask(std::span<float> logits, int first, int last) {
     first = std::max(first, 0);
@@ -86,6 +91,22 @@ void WhisperRules::apply_timestamps(std::span<const int> sampled, std::span<floa
     if (log_sum_exp(logits.subspan(n_text)) > max_of(logits.first(n_text))) {
         mask(logits, 0, timestamp_begin_);
     }
+}
+
+LastWindowRules::LastWindowRules(const WhisperRules& rules, const SpecialTokens& special,
+                                 i64 n_frames)
+    : rules_(&rules),
+      eot_(special.eot),
+      timestamp_begin_(special.timestamp_begin),
+      timestamp_end_(special.timestamp_begin +
+                     static_cast<int>((n_frames - frames_said_min) / frames_per_timestamp)) {}
+
+void LastWindowRules::apply(std::span<const int> sampled, std::span<float> logits) const {
+    rules_->apply(sampled, logits);
+    const size_t n = sampled.size();
+    const bool opens_next = n > 2 && sampled[n - 1] >= timestamp_begin_ &&
+                            sampled[n - 2] >= timestamp_begin_ && sampled[n - 1] < timestamp_end_;
+    if (opens_next) mask(logits, eot_, eot_ + 1);
 }
 
 std::vector<int> non_speech_tokens(const Tokenizer& tokenizer) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "base/audio_source.h"
 #include "decode/rules.h"
 #include "text/tokenizer.h"
 
@@ -52,6 +53,20 @@ class WhisperRules final : public LogitRule {
     int max_initial_timestamp_;
     bool timestamps_;
     std::vector<int> suppress_, suppress_at_start_;
+};
+
+// The rules in the last window of a piece of a recording: a segment that begins is also said. What
+// it takes for cut off by the end of the window the model leaves to the next one, and a piece has
+// no next one. Not of the reference, which has no pieces.
+class LastWindowRules final : public LogitRule {
+  public:
+    // `rules` must outlive this. `n_frames`: how much of the window is recording.
+    LastWindowRules(const WhisperRules& rules, const SpecialTokens& special, i64 n_frames);
+    void apply(std::span<const int> sampled, std::span<float> logits) const override;
+
+  private:
+    const WhisperRules* rules_;
+    int eot_, timestamp_begin_, timestamp_end_;
 };
 
 // The tokens of signs that are not speech (brackets, notes of music, ...), for model files that do

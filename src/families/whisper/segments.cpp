@@ -24,6 +24,7 @@ class Cutter {
             out.advance_frames = window_.n_frames;
         } else {
             // After a single timestamp there is no more speech; after a pair some was cut off.
+            if (keeps_rest(ends.back())) out.ends_in_single_timestamp = true;
             if (out.ends_in_single_timestamp) ends.push_back(tokens_.size());
             out.slices = slices_up_to(ends);
             out.advance_frames = out.ends_in_single_timestamp ? window_.n_frames
@@ -45,6 +46,9 @@ class Cutter {
         return n >= 2 && is_timestamp(n - 1) && !is_timestamp(n - 2);
     }
 
+    // Is there text after the last pair that is to stay?
+    bool keeps_rest(size_t rest) const { return window_.is_last && tokens_.size() > rest + 1; }
+
     // One past the first timestamp of each pair.
     std::vector<size_t> ends_of_pairs() const {
         std::vector<size_t> ends;
@@ -61,7 +65,7 @@ class Cutter {
             // Text before any timestamp starts with the window (the reference takes its id for a
             // time).
             i64 t0 = is_timestamp(first) ? frames_of(tokens_[first]) : 0;
-            i64 t1 = frames_of(tokens_[last - 1]);
+            i64 t1 = is_timestamp(last - 1) ? frames_of(tokens_[last - 1]) : window_.n_frames;
             slices.push_back({first, last, window_.seek_frames + t0, window_.seek_frames + t1});
             first = last;
         }

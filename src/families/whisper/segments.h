@@ -16,6 +16,10 @@ namespace transcribe {
 struct Window {
     i64 seek_frames = 0;  // where it starts in the recording
     i64 n_frames = 0;     // how much of it is recording: at most 3000
+    // All that is left of a piece, and its text is whole: what has no end time yet is not left to
+    // another window, which would hear nothing else. Never so in the reference, which has no
+    // pieces.
+    bool is_last = false;
 };
 
 struct Slice {

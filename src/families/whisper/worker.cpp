@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/stopwatch.h"
 #include "base/text.h"
@@ -38,10 +39,18 @@ RuleOptions rule_options(const Config& c, const Options& options) {
     return rule;
 }
 
+// Stretches that can be decoded side by side.
+size_t n_passages(std::span<const Recording> recordings) {
+    size_t n = 0;
+    for (const Recording& recording : recordings) n += std::max<size_t>(1, recording.pieces.size());
+    return n;
+}
+
 struct Seat {
     LongForm* form = nullptr;  // null: free
     Passage* passage = nullptr;
     Prompt prompt;
+    std::optional<LastWindowRules> last_window;  // where the window is one
     std::unique_ptr<Search> search;
     float no_speech_prob = 0;
 };
@@ -55,13 +64,13 @@ struct WhisperWorker::Run {
           decoder_(*worker.decoder_),
           options_(options),
           rule_(facts_.config.ids, rule_options(facts_.config, options)),
-          seats_(static_cast<size_t>(decoder_.n_seats())),
+          seats_(std::min(n_passages(recordings), static_cast<size_t>(worker.n_seats_max_))),
           mel_(static_cast<size_t>(facts_.config.net.n_mels * facts_.config.n_frames())),
           out_(out) {
         int index = 0;
         for (const Recording& recording : recordings) {
             forms_.push_back(std::make_unique<LongForm>(facts_, options, recording, index++,
-                                                        decoder_.n_seats()));
+                                                        static_cast<int>(seats_.size())));
         }
     }
 
@@ -70,6 +79,11 @@ struct WhisperWorker::Run {
     void finish(const Status& status);
 
   private:
+    // Texts that a search at this temperature follows.
+    int n_rows(float temperature) const {
+        return std::max(1, temperature > 0 ? options_.best_of : options_.beam_size);
+    }
+    int n_seats() const { return static_cast<int>(seats_.size()); }
     Passage* next_window(LongForm*& form);
     Passage* next_passage(LongForm*& form);
     Status fill(int seat);
@@ -78,6 +92,7 @@ struct WhisperWorker::Run {
     void deliver(LongForm& form);
     Timings timings() const;  // up to now
     SearchSpec spec(const Seat& seat, float temperature) const;
+    const LogitRule& rules(const Seat& seat) const;
     std::vector<WindowText> texts(const Seat& seat, const Search& search, float temperature) const;
 
     const Facts& facts_;
@@ -103,16 +118,16 @@ Status WhisperWorker::run(std::span<const Recording> recordings, const Options& 
 }
 
 Status WhisperWorker::Run::decode() {
-    TRY(decoder_.reserve(std::max(1, options_.beam_size)));
+    TRY(decoder_.reserve(n_seats(), n_rows(options_.temperature)));
     while (true) {
         bool busy = false;
-        for (int i = 0; i < decoder_.n_seats(); i++) {
+        for (int i = 0; i < n_seats(); i++) {
             if (!seats_[static_cast<size_t>(i)].form) TRY(fill(i));
             busy = busy || seats_[static_cast<size_t>(i)].form;
         }
         if (!busy) return {};
         TRY(decoder_.step());
-        for (int i = 0; i < decoder_.n_seats(); i++) {
+        for (int i = 0; i < n_seats(); i++) {
             const Seat& seat = seats_[static_cast<size_t>(i)];
             if (seat.form && seat.search->done()) TRY(accept(i));
         }
@@ -159,7 +174,11 @@ Status WhisperWorker::Run::fill(int i) {
     seat.form = form;
     seat.passage = passage;
     seat.prompt = passage->prompt();
-    seat.search = make_search(spec(seat, options_.temperature), rule_);
+    seat.last_window.reset();
+    if (passage->is_last_window()) {
+        seat.last_window.emplace(rule_, facts_.config.ids, passage->window_frames());
+    }
+    seat.search = make_search(spec(seat, options_.temperature), rules(seat));
     TRY_SET(seat.no_speech_prob, decoder_.start(i, seat.prompt, *seat.search));
     return {};
 }
@@ -178,14 +197,18 @@ Status WhisperWorker::Run::find_language(int i, Passage& passage) {
     return {};
 }
 
+const LogitRule& WhisperWorker::Run::rules(const Seat& seat) const {
+    if (seat.last_window) return *seat.last_window;
+    return rule_;
+}
+
 SearchSpec WhisperWorker::Run::spec(const Seat& seat, float temperature) const {
     size_t n_max = decoder_.n_tokens_max(seat.prompt);
     if (options_.max_tokens > 0) n_max = std::min(n_max, static_cast<size_t>(options_.max_tokens));
     if (temperature > 0) n_max = std::min(n_max, n_tokens_drawn_max(seat.passage->window_s()));
-    int n_rows = temperature > 0 ? options_.best_of : options_.beam_size;
     return {.eot = facts_.config.ids.eot,
             .n_tokens_max = n_max,
-            .n_rows = std::max(1, n_rows),
+            .n_rows = n_rows(temperature),
             .temperature = temperature,
             .patience = options_.patience,
             .length_penalty = options_.length_penalty,
@@ -197,28 +220,31 @@ SearchSpec WhisperWorker::Run::spec(const Seat& seat, float temperature) const {
 std::vector<WindowText> WhisperWorker::Run::texts(const Seat& seat, const Search& search,
                                                   float temperature) const {
     size_t n_forced = seat.passage->forced().size();
+    size_t n_max = spec(seat, temperature).n_tokens_max;
     std::vector<WindowText> out;
     for (Hypothesis& text : search.texts()) {
         size_t n_sampled = text.tokens.size() - n_forced;
         decoder_.timings.n_tokens += static_cast<int>(n_sampled);
         std::string said = utf8_repair(trim(text_of(facts_, text.tokens)));
+        bool full = text.tokens.size() >= n_max;
         out.push_back({.tokens = std::move(text.tokens),
                        .logprobs = std::move(text.logprobs),
                        .avg_logprob = mean_logprob(text.sum_logprob, n_sampled),
                        .compression_ratio = compression_ratio(said),
                        .no_speech_prob = seat.no_speech_prob,
                        .temperature = temperature,
-                       .looping = text.looping});
+                       .looping = text.looping,
+                       .full = full});
     }
     return out;
 }
 
 Status WhisperWorker::Run::accept(int i) {
     Seat& seat = seats_[static_cast<size_t>(i)];
-    Ladder ladder(options_);
+    Ladder ladder(options_, seat.passage->window_s());
     ladder.add(texts(seat, *seat.search, options_.temperature));
     while (auto temperature = ladder.next()) {
-        auto search = make_search(spec(seat, *temperature), rule_);
+        auto search = make_search(spec(seat, *temperature), rules(seat));
         TRY(decoder_.run_alone(i, seat.prompt, *search));
         ladder.add(texts(seat, *search, *temperature));
     }

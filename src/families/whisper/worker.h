@@ -12,8 +12,9 @@ namespace transcribe::whisper {
 
 class WhisperWorker : public Worker {
   public:
-    WhisperWorker(const Facts& facts, std::unique_ptr<WindowDecoder> decoder)
-        : facts_(facts), decoder_(std::move(decoder)) {}
+    // `n_seats_max`: windows that are decoded at once.
+    WhisperWorker(const Facts& facts, std::unique_ptr<WindowDecoder> decoder, int n_seats_max)
+        : facts_(facts), decoder_(std::move(decoder)), n_seats_max_(n_seats_max) {}
 
     Status run(std::span<const Recording> recordings, const Options& options,
                std::span<Transcript> out) override;
@@ -22,6 +23,7 @@ class WhisperWorker : public Worker {
     struct Run;  // the recordings under way
     Facts facts_;
     std::unique_ptr<WindowDecoder> decoder_;
+    int n_seats_max_;
 };
 
 }  // namespace transcribe::whisper
