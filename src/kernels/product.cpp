@@ -6,7 +6,7 @@
 #define HWY_TARGET_INCLUDE "kernels/product.cpp"
 #include <hwy/foreach_target.h>
 // after foreach_target.h
-#include "kernels/gelu-inl.h"
+#include "kernels/activation-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace transcribe::kernels::HWY_NAMESPACE {
@@ -77,10 +77,10 @@ void few_rows(const Product& p, Range outs) {
         if (r + 2 <= p.n_rows) take(std::integral_constant<size_t, 2>());
         if (r < p.n_rows) take(std::integral_constant<size_t, 1>());
     }
-    if (!p.gelu) return;
+    if (p.activation == Activation::none) return;
     for (size_t r = 0; r < p.n_rows; r++) {
         float* row = p.y + r * p.y_stride + outs.first;
-        gelu(row, nullptr, row, outs.last - outs.first);
+        activate(p.activation, row, nullptr, row, outs.last - outs.first);
     }
 }
 
@@ -102,8 +102,7 @@ void many_rows(const Product& p, Range outs) {
                 float bias[n_panel] = {};
                 if (p.bias) std::memcpy(bias, p.bias + o, n_cols * sizeof(float));
                 auto finish = [&](V sum, size_t column) {
-                    sum = hn::Add(sum, hn::LoadU(D(), bias + column));
-                    return p.gelu ? gelu_of(sum) : sum;
+                    return activated(p.activation, hn::Add(sum, hn::LoadU(D(), bias + column)));
                 };
                 tiles(p.x + r * p.x_stride, p.x_stride, n, panels + (o - from) * p.n_in, n_panel,
                       p.n_in, p.y + r * p.y_stride + o, p.y_stride, n_cols, finish);

@@ -9,6 +9,8 @@
 
 #include <cstddef>
 
+#include "kernels/activation.h"
+
 namespace transcribe::kernels {
 
 enum class Stored { f32, f16, bf16 };
@@ -26,8 +28,8 @@ struct Product {
     float* y;         // n_rows rows of n_out
     size_t y_stride;
     size_t n_in, n_out, n_rows;
-    const float* bias = nullptr;  // [n_out], added
-    bool gelu = false;            // of the sum: x * Phi(x), error below 3.5e-7 max(1, |x|)
+    const float* bias = nullptr;               // [n_out], added
+    Activation activation = Activation::none;  // of the sum
 };
 
 // Computes the share `i` of `n` of the outputs. Shares may run at the same time.

@@ -6,7 +6,7 @@
 #define HWY_TARGET_INCLUDE "kernels/rows.cpp"
 #include <hwy/foreach_target.h>
 // after foreach_target.h
-#include "kernels/gelu-inl.h"
+#include "kernels/activation-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace transcribe::kernels::HWY_NAMESPACE {
@@ -52,15 +52,17 @@ void run_layer_norm(const LayerNorm& norm, const float* x, float* y) {
     }
 }
 
-void run_gelu(const float* x, const float* bias, float* y, size_t n) {
+void run_activate(Activation f, const float* x, const float* bias, float* y, size_t n) {
     const D d;
     size_t i = 0;
     for (; i + n_lanes <= n; i += n_lanes) {
         V v = hn::LoadU(d, x + i);
         if (bias) v = hn::Add(v, hn::LoadU(d, bias + i));
-        hn::StoreU(gelu_of(v), d, y + i);
+        hn::StoreU(activated(f, v), d, y + i);
     }
-    for (; i < n; i++) y[i] = hn::GetLane(gelu_of(hn::Set(d, x[i] + (bias ? bias[i] : 0.0f))));
+    for (; i < n; i++) {
+        y[i] = hn::GetLane(activated(f, hn::Set(d, x[i] + (bias ? bias[i] : 0.0f))));
+    }
 }
 
 }  // namespace transcribe::kernels::HWY_NAMESPACE
@@ -70,14 +72,14 @@ HWY_AFTER_NAMESPACE();
 namespace transcribe::kernels {
 
 HWY_EXPORT(run_layer_norm);
-HWY_EXPORT(run_gelu);
+HWY_EXPORT(run_activate);
 
 void layer_norm(const LayerNorm& norm, const float* x, float* y) {
     HWY_DYNAMIC_DISPATCH(run_layer_norm)(norm, x, y);
 }
 
-void gelu(const float* x, const float* bias, float* y, size_t n) {
-    HWY_DYNAMIC_DISPATCH(run_gelu)(x, bias, y, n);
+void activate(Activation f, const float* x, const float* bias, float* y, size_t n) {
+    HWY_DYNAMIC_DISPATCH(run_activate)(f, x, bias, y, n);
 }
 
 }  // namespace transcribe::kernels

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include "kernels/activation.h"
+
 namespace transcribe::kernels {
 
 // Layer normalization (Ba et al. 2016).
@@ -15,7 +17,7 @@ struct LayerNorm {
 // y = (x - mean) / sqrt(variance + eps) * weight + bias; y may be x.
 void layer_norm(const LayerNorm& norm, const float* x, float* y);
 
-// y = gelu(x + bias), the exact one: bias may be null, y may be x. Error below 3.5e-7 max(1, |x|).
-void gelu(const float* x, const float* bias, float* y, size_t n);
+// y = f(x + bias): bias may be null, y may be x.
+void activate(Activation f, const float* x, const float* bias, float* y, size_t n);
 
 }  // namespace transcribe::kernels

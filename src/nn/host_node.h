@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include <ggml.h>
 
@@ -46,6 +47,18 @@ constexpr float eps_unit = 1e-9f;
 
 inline float eps_of(void* user) {
     return static_cast<float>(carried(user).number) * eps_unit;
+}
+
+inline Shape shape_of(Tensor x) {
+    return {x.dim(0), x.dim(1), x.dim(2), x.dim(3)};
+}
+
+// A node of this shape that `run` computes from its sources; it finds `number` in carried().
+inline Tensor host_node(Graph& g, const Shape& s, std::vector<ggml_tensor*> sources,
+                        ggml_custom_op_t run, int number = 0) {
+    return {ggml_custom_4d(g.ctx, GGML_TYPE_F32, s.ne[0], s.ne[1], s.ne[2], s.ne[3], sources.data(),
+                           static_cast<int>(sources.size()), run, 1, g.carry(number)),
+            &g};
 }
 
 }  // namespace transcribe

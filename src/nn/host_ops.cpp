@@ -1,7 +1,6 @@
 #include "nn/host_ops.h"
 
 #include <cmath>
-#include <cstdint>
 #include <vector>
 
 #include <ggml.h>
@@ -43,10 +42,15 @@ void run_product(ggml_tensor* dst, int, int, void* user) {
         .n_out = count(w->ne[1]),
         .n_rows = count(x->ne[1]),
         .bias = bias ? floats(bias) : nullptr,
-        .gelu = carried(user).number == static_cast<int>(Activation::gelu),
+        .activation = static_cast<Activation>(carried(user).number),
     };
+    i64 n_batch = x->ne[2] * x->ne[3];
+    if (ggml_is_contiguous(x)) {  // one product: weights are packed once
+        p.n_rows *= count(n_batch);
+        n_batch = 1;
+    }
     size_t cost = p.n_in * p.n_out * p.n_rows;
-    for (i64 batch = 0; batch < x->ne[2] * x->ne[3]; batch++) {
+    for (i64 batch = 0; batch < n_batch; batch++) {
         size_t i2 = count(batch % x->ne[2]), i3 = count(batch / x->ne[2]);
         p.x = floats(x, i2 * x->nb[2] + i3 * x->nb[3]);
         p.y = const_cast<float*>(floats(dst, i2 * dst->nb[2] + i3 * dst->nb[3]));
@@ -79,12 +83,13 @@ void run_quantized(ggml_tensor* dst, int, int, void* user) {
 }
 
 // Sources: x, bias where there is one.
-void run_gelu(ggml_tensor* dst, int, int, void* user) {
+void run_activate(ggml_tensor* dst, int, int, void* user) {
     const ggml_tensor *x = dst->src[0], *bias = dst->src[1];
     size_t n = count(x->ne[0]), n_rows = count(ggml_nrows(x));
     auto* y = static_cast<float*>(dst->data);
+    auto f = static_cast<Activation>(carried(user).number);
     share_out_rows(carried(user), n_rows, 16 * n, [&](size_t r) {
-        kernels::gelu(floats(x) + r * n, bias ? floats(bias) : nullptr, y + r * n, n);
+        kernels::activate(f, floats(x) + r * n, bias ? floats(bias) : nullptr, y + r * n, n);
     });
 }
 
@@ -126,37 +131,28 @@ void run_attention(ggml_tensor* dst, int, int, void* user) {
 Tensor host_product(Tensor w, Tensor x, Weight bias, Activation activation) {
     CHECK(is_known(w.t) && w.dim(0) == x.dim(0));
     CHECK(x.t->type == GGML_TYPE_F32 && x.t->nb[0] == sizeof(float));
-    std::vector<ggml_tensor*> args{w.t, x.t};
-    if (bias) args.push_back(bias.t);
-    return {ggml_custom_4d(x.g->ctx, GGML_TYPE_F32, w.dim(1), x.dim(1), x.dim(2), x.dim(3),
-                           args.data(), static_cast<int>(args.size()), run_product, 1,
-                           x.g->carry(static_cast<int>(activation))),
-            x.g};
+    std::vector<ggml_tensor*> sources{w.t, x.t};
+    if (bias) sources.push_back(bias.t);
+    return host_node(*x.g, {w.dim(1), x.dim(1), x.dim(2), x.dim(3)}, std::move(sources),
+                     run_product, static_cast<int>(activation));
 }
 
 Tensor host_quantized_product(Weight w, Tensor x) {
     CHECK(ggml_is_contiguous(x.t) && w.dim(0) == x.dim(0));
-    ggml_tensor* args[] = {w.t, x.t};
-    return {ggml_custom_4d(x.g->ctx, GGML_TYPE_F32, w.dim(1), x.dim(1), x.dim(2), x.dim(3), args, 2,
-                           run_quantized, 1, x.g->carry(0)),
-            x.g};
+    return host_node(*x.g, {w.dim(1), x.dim(1), x.dim(2), x.dim(3)}, {w.t, x.t}, run_quantized);
 }
 
-Tensor host_gelu(Tensor x, Weight bias) {
+Tensor host_activate(Activation f, Tensor x, Weight bias) {
     CHECK(ggml_is_contiguous(x.t));
-    ggml_tensor* args[] = {x.t, bias.t};
-    return {ggml_custom_4d(x.g->ctx, GGML_TYPE_F32, x.dim(0), x.dim(1), x.dim(2), x.dim(3), args,
-                           bias ? 2 : 1, run_gelu, 1, x.g->carry(0)),
-            x.g};
+    std::vector<ggml_tensor*> sources{x.t};
+    if (bias) sources.push_back(bias.t);
+    return host_node(*x.g, shape_of(x), std::move(sources), run_activate, static_cast<int>(f));
 }
 
 Tensor host_layer_norm(Tensor x, Weight weight, Weight bias, float eps) {
     CHECK(ggml_is_contiguous(x.t));
-    ggml_tensor* args[] = {x.t, weight.t, bias.t};
-    return {ggml_custom_4d(x.g->ctx, GGML_TYPE_F32, x.dim(0), x.dim(1), x.dim(2), x.dim(3), args, 3,
-                           run_layer_norm, 1,
-                           x.g->carry(static_cast<int>(std::lround(eps / eps_unit)))),
-            x.g};
+    return host_node(*x.g, shape_of(x), {x.t, weight.t, bias.t}, run_layer_norm,
+                     static_cast<int>(std::lround(eps / eps_unit)));
 }
 
 bool host_attention_fits(Tensor q, KvLayer kv, int n_heads) {
@@ -166,11 +162,10 @@ bool host_attention_fits(Tensor q, KvLayer kv, int n_heads) {
 
 Tensor host_attention(Tensor q, KvLayer kv, Tensor mask, int n_heads) {
     CHECK(ggml_is_contiguous(q.t) && (!mask || mask.t->type == GGML_TYPE_F16));
-    std::vector<ggml_tensor*> args{q.t, kv.k.t, kv.v.t};
-    if (mask) args.push_back(mask.t);
-    return {ggml_custom_4d(q.g->ctx, GGML_TYPE_F32, q.dim(0), q.dim(1), q.dim(2), 1, args.data(),
-                           static_cast<int>(args.size()), run_attention, 1, q.g->carry(n_heads)),
-            q.g};
+    std::vector<ggml_tensor*> sources{q.t, kv.k.t, kv.v.t};
+    if (mask) sources.push_back(mask.t);
+    return host_node(*q.g, {q.dim(0), q.dim(1), q.dim(2)}, std::move(sources), run_attention,
+                     n_heads);
 }
 
 }  // namespace transcribe

@@ -13,8 +13,8 @@ Tensor host_product(Tensor w, Tensor x, Weight bias, Activation activation);
 // W x for a quantized w and few rows.
 Tensor host_quantized_product(Weight w, Tensor x);
 
-// gelu(x + bias): bias [ne0], may be empty.
-Tensor host_gelu(Tensor x, Weight bias = {});
+// f(x + bias): bias [ne0], may be empty.
+Tensor host_activate(Activation f, Tensor x, Weight bias = {});
 
 // (x - mean) / sqrt(variance + eps) * weight + bias over the fastest axis.
 Tensor host_layer_norm(Tensor x, Weight weight, Weight bias, float eps);

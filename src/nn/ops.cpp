@@ -43,8 +43,14 @@ Tensor product(Weight w, Tensor x, Weight bias, Activation activation) {
     }
     if (!ggml_is_contiguous(x.t)) x.t = ggml_cont(x.g->ctx, x.t);
     Tensor y = x.g->on_cpu ? host_quantized_product(w, x) : device_product(w, x);
-    if (activation == Activation::gelu) return bias ? gelu(y, bias) : gelu(y);
-    return bias ? y + bias : y;
+    if (x.g->on_cpu && activation != Activation::none) return host_activate(activation, y, bias);
+    if (bias) y = y + bias;
+    switch (activation) {
+        case Activation::gelu: return gelu(y);
+        case Activation::silu: return {ggml_silu(y.g->ctx, y.t), y.g};
+        case Activation::relu: return relu(y);
+        default: return y;
+    }
 }
 
 Tensor reshape(Tensor x, const Shape& s) {
@@ -52,12 +58,12 @@ Tensor reshape(Tensor x, const Shape& s) {
 }
 
 Tensor gelu(Tensor x) {
-    if (x.g->on_cpu) return host_gelu(x);
+    if (x.g->on_cpu) return host_activate(Activation::gelu, x);
     return {ggml_gelu_erf(x.g->ctx, x.t), x.g};
 }
 
 Tensor gelu(Tensor x, Weight bias) {
-    if (x.g->on_cpu) return host_gelu(x, bias);
+    if (x.g->on_cpu) return host_activate(Activation::gelu, x, bias);
     return gelu(x + bias);
 }
 
@@ -76,6 +82,10 @@ Tensor swiglu(Tensor gate, Tensor x) {
 
 Tensor join_rows(Tensor a, Tensor b) {
     return {ggml_concat(a.g->ctx, a.t, b.t, 1), a.g};
+}
+
+Tensor swap_fastest(Tensor x) {
+    return {ggml_cont(x.g->ctx, ggml_permute(x.g->ctx, x.t, 1, 0, 2, 3)), x.g};
 }
 
 Tensor pad_rows(Tensor x) {

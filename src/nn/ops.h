@@ -1,6 +1,7 @@
 // The vocabulary of forward functions. One sentence each; shapes fastest first.
 #pragma once
 
+#include "kernels/activation.h"
 #include "tensor/graph.h"
 
 namespace transcribe {
@@ -9,8 +10,8 @@ namespace transcribe {
 Tensor rows(Weight table, Tensor ids);
 // x [d, n] rows picked by index i32 [m] -> [d, m].
 Tensor rows(Tensor x, Tensor index);
+using kernels::Activation;
 // activation(W x + bias): w [in, out], x [in, n...] -> [out, n...]; sums in F32.
-enum class Activation { none, gelu };
 Tensor product(Weight w, Tensor x, Weight bias = {}, Activation activation = Activation::none);
 Tensor reshape(Tensor x, const Shape&);
 // x * Phi(x), the exact form (erf), as the reference has it.
@@ -23,6 +24,8 @@ Tensor square_root(Tensor x);
 Tensor swiglu(Tensor gate, Tensor x);
 // Rows of two tensors, one behind the other: [d, n], [d, m] -> [d, n + m].
 Tensor join_rows(Tensor a, Tensor b);
+// [a, b, n...] -> [b, a, n...], copied.
+Tensor swap_fastest(Tensor x);
 // One row of zeros before and after: [d, T, B] -> [d, T + 2, B].
 Tensor pad_rows(Tensor x);
 // [dh * H, T, B] -> [dh, T, H, B], a view.

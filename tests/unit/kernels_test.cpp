@@ -101,7 +101,7 @@ void check_product(Stored type, const Sizes& s, bool with_bias, bool gelu, size_
               .n_out = s.n_out,
               .n_rows = s.n_rows,
               .bias = with_bias ? bias.data() : nullptr,
-              .gelu = gelu};
+              .activation = gelu ? Activation::gelu : Activation::none};
     for (size_t i = 0; i < n_shares; i++) product(p, i, n_shares);
     std::vector<double> wanted;
     for (size_t r = 0; r < s.n_rows; r++) {

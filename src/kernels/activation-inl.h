@@ -1,12 +1,15 @@
-// The exact GELU, x * Phi(x), of a vector, compiled once for each kind of processor. The C
-// library's erf, one value after another, would cost a tenth of an encoder pass.
-#if defined(TRANSCRIBE_GELU_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef TRANSCRIBE_GELU_INL_H_
-#undef TRANSCRIBE_GELU_INL_H_
+// Activations of a vector, compiled once for each kind of processor. The C library's erf and exp,
+// one value after another, would cost a tenth of an encoder pass.
+#if defined(TRANSCRIBE_ACTIVATION_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TRANSCRIBE_ACTIVATION_INL_H_
+#undef TRANSCRIBE_ACTIVATION_INL_H_
 #else
-#define TRANSCRIBE_GELU_INL_H_
+#define TRANSCRIBE_ACTIVATION_INL_H_
 #endif
 
+#include <hwy/contrib/math/math-inl.h>
+
+#include "kernels/activation.h"
 #include "kernels/tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -32,6 +35,22 @@ HWY_INLINE V gelu_of(V x) {
     V den = poly(u, 3.82316139e-5f, 0.0011815970f, 0.0151080284f, 0.114752434f, 0.503422618f, 1.0f);
     V half = hn::Mul(hn::Set(d, 0.5f), x);
     return hn::MulAdd(half, hn::Div(hn::Mul(z, num), den), half);
+}
+
+// 1 / (1 + exp(-x))
+template <class Tag>
+HWY_INLINE hn::Vec<Tag> sigmoid(Tag d, hn::Vec<Tag> x) {
+    const auto one = hn::Set(d, 1.0f);
+    return hn::Div(one, hn::Add(one, hn::Exp(d, hn::Neg(x))));
+}
+
+HWY_INLINE V activated(Activation f, V x) {
+    switch (f) {
+        case Activation::gelu: return gelu_of(x);
+        case Activation::silu: return hn::Mul(x, sigmoid(D(), x));
+        case Activation::relu: return hn::Max(x, hn::Zero(D()));
+        default: return x;
+    }
 }
 
 }  // namespace transcribe::kernels::HWY_NAMESPACE
