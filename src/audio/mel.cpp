@@ -12,10 +12,17 @@ namespace {
 
 using IntLanes = std::int32_t __attribute__((vector_size(16)));
 
-// log10 of positive, normal numbers, good to 1e-7 (a vector call would need a vector libm).
+// The logarithm of a base, by what it gives for 2 and for e^2.
+struct Base {
+    float log_of_2, log_of_e_squared;
+};
+constexpr Base base_10{0.301029995663981195f, 0.868588963806503655f};
+constexpr Base base_e{0.693147180559945309f, 2.0f};
+
+// Logarithm of positive, normal numbers, good to 1e-7 (a vector call would need a vector libm).
 // x = m 2^e with m in [sqrt(1/2), sqrt(2)); ln m = 2 atanh(s), s = (m - 1) / (m + 1), |s| < 0.172:
 // five terms of atanh's series leave 1e-9.
-Float4 log10_lanes(Float4 x) {
+Float4 log_lanes(Float4 x, Base base) {
     constexpr std::int32_t half_root = 0x3f3504f3;  // bits of sqrt(1/2)
     const IntLanes bits = (IntLanes)x - half_root;
     const IntLanes exponent = bits >> 23;
@@ -23,8 +30,14 @@ Float4 log10_lanes(Float4 x) {
     const Float4 s = (m - 1.0f) / (m + 1.0f), s2 = s * s;
     const Float4 series =
         1.0f + s2 * (1.0f / 3 + s2 * (1.0f / 5 + s2 * (1.0f / 7 + s2 * (1.0f / 9))));
-    constexpr float log10_of_2 = 0.301029995663981195f, two_over_ln_10 = 0.868588963806503655f;
-    return __builtin_convertvector(exponent, Float4) * log10_of_2 + two_over_ln_10 * s * series;
+    return __builtin_convertvector(exponent, Float4) * base.log_of_2 +
+           base.log_of_e_squared * s * series;
+}
+
+Float4 level_of(Float4 power, MelSpec::Level level) {
+    constexpr float floor = 1e-10f, guard = 0x1p-24f;
+    if (level == MelSpec::Level::ln_guarded) return log_lanes(power + guard, base_e);
+    return log_lanes(power > floor ? power : floor - Float4{}, base_10);
 }
 
 }  // namespace
@@ -68,8 +81,7 @@ void Mel::group(const float* samples, int n, float* out, ComplexLanes* work) con
     for (int m = 0; m < spec_.n_mels; m++, filter += spectrum_.n_bins()) {
         Float4 sum{};
         for (int k = bands_[m].begin; k < bands_[m].end; k++) sum += filter[k] * power[k];
-        constexpr float floor = 1e-10f;
-        const Float4 level = log10_lanes(sum > floor ? sum : floor - Float4{});
+        const Float4 level = level_of(sum, spec_.level);
         for (int l = 0; l < n; l++) out[i64(l) * spec_.n_mels + m] = level[l];
     }
 }

@@ -1,8 +1,8 @@
 // Log-mel features: samples in, [n_mels, n_frames] out.
 //
-// MelSpec says how a family wants them (Whisper here; NeMo's mode joins with Canary-Qwen). Mel
-// holds what is computed once: window, filters, transform plan; it is immutable and shared by
-// sessions. WhisperMel reads a whole recording the way openai-whisper does (whisper/audio.py,
+// MelSpec says how a family wants them. Mel holds what is computed once: window, filters, transform
+// plan; it is immutable and shared by sessions. ClipMel (audio/clip_mel.h) is NeMo's way of taking
+// a whole clip. WhisperMel reads a whole recording the way openai-whisper does (whisper/audio.py,
 // log_mel_spectrogram): 30 s of zeros appended, reflect padding of 200 samples at both ends, power
 // spectrum, mel, log10, and a floor at (maximum of the WHOLE recording) - 8.
 #pragma once
@@ -22,14 +22,20 @@ struct MelSpec {
     int hop = 160;
     std::vector<float> filters;  // [n_fft/2 + 1, n_mels]: bins fastest
     std::vector<float> window;   // [n_fft]
+    // log10(max(power, 1e-10)), or ln(power + 2^-24) as NeMo has it.
+    enum class Level { log10_floored, ln_guarded } level = Level::log10_floored;
+    // What stands before the first sample and behind the last.
+    enum class Padding { mirror, zeros } padding = Padding::mirror;
+    float pre_emphasis = 0;  // this share of the sample before is taken off
 };
 
 class Mel {
   public:
     explicit Mel(MelSpec spec);
     const MelSpec& spec() const { return spec_; }
-    // Frame i is samples [i * hop, i * hop + n_fft), padded by the caller; out [n_mels, n] is
-    // log10(max(power mel, 1e-10)). A frame's numbers do not depend on its neighbours. Thread safe.
+    // Frame i is samples [i * hop, i * hop + n_fft), padded by the caller; out [n_mels, n] is the
+    // level of the power in each mel band. A frame's numbers do not depend on its neighbours.
+    // Thread safe.
     void frames(const float* samples, int n, float* out) const;
 
   private:
