@@ -65,12 +65,22 @@ inline size_t query_at(const Attention& a, const Unit& u, size_t query) {
     return ((u.batch * a.n_queries + query) * a.n_heads + u.head) * a.d_head;
 }
 
-// Keys and values of a head, packed: keys as panels, values as rows that are whole panels wide.
+// Keys and values of a head, packed: keys and positions as panels, values as rows that are whole
+// panels wide.
 struct Packed {
-    float *keys, *values, *scores;
+    float *keys, *values, *scores, *positions;
     size_t n_scores;  // a query
     size_t n_value;   // floats of a value
 };
+
+// The panels of `n` rows of a head.
+template <class T>
+void pack_panels(const char* rows, size_t stride_bytes, size_t n, size_t d_head, float* to) {
+    for (size_t s = 0; s < n; s += n_panel) {
+        pack<T>(rows + s * stride_bytes, stride_bytes, std::min(n_panel, n - s), d_head,
+                to + s * d_head);
+    }
+}
 
 template <class K, class W>
 Packed pack_head(const Attention& a, const Unit& u) {
@@ -80,28 +90,76 @@ Packed pack_head(const Attention& a, const Unit& u) {
     p.keys = scratch<1>(p.n_scores * a.d_head);
     p.values = scratch<2>(a.n_keys * p.n_value);
     p.scores = scratch<3>(n_block * p.n_scores);
-    const char* keys = head_at(a.k, a, u.batch, u.head);
-    for (size_t s = 0; s < a.n_keys; s += n_panel) {
-        pack<K>(keys + s * a.k.stride_bytes, a.k.stride_bytes, std::min(n_panel, a.n_keys - s),
-                a.d_head, p.keys + s * a.d_head);
-    }
+    pack_panels<K>(head_at(a.k, a, u.batch, u.head), a.k.stride_bytes, a.n_keys, a.d_head, p.keys);
     const char* values = head_at(a.v, a, u.batch, u.head);
     for (size_t s = 0; s < a.n_keys; s++) {
         float* to = p.values + s * p.n_value;
         widen_row(reinterpret_cast<const W*>(values + s * a.v.stride_bytes), a.d_head, to);
         std::fill(to + a.d_head, to + p.n_value, 0.0f);
     }
+    if (!a.positions) return p;
+    const size_t n_positions = 2 * a.n_queries - 1, stride = a.n_heads * a.d_head;
+    p.positions = scratch<4>((n_positions + n_panel) * a.d_head);
+    const auto* table = reinterpret_cast<const char*>(a.positions->table + u.head * a.d_head);
+    pack_panels<float>(table, stride * sizeof(float), n_positions, a.d_head, p.positions);
     return p;
+}
+
+// A run of queries of a head: rows of d_head.
+struct Queries {
+    const float* at;
+    size_t stride, n;
+};
+
+// Scores of queries with the panels of rows [first, last); `to` begins with row `first`, which
+// begins a panel.
+inline void scores_with(const Queries& q, const float* panels, size_t d_head, size_t first,
+                        size_t last, float* to, size_t n_scores) {
+    auto as_is = [](V sum, size_t) { return sum; };
+    for (size_t s = first; s < last; s += n_panel) {
+        tiles(q.at, q.stride, q.n, panels + s * d_head, n_panel, d_head, to + (s - first), n_scores,
+              n_panel, as_is);
+    }
+}
+
+// Queries plus a bias of their head, rows close together.
+inline Queries biased(const Queries& q, const float* bias, size_t d_head) {
+    float* to = scratch<5>(n_block * d_head);
+    for (size_t i = 0; i < q.n; i++) {
+        for (size_t c = 0; c < d_head; c++) to[i * d_head + c] = q.at[i * q.stride + c] + bias[c];
+    }
+    return {to, d_head, q.n};
+}
+
+// Position i - j stands in row n_queries - 1 - i + j of the table, so each query adds a run of what
+// it scores with the rows of the whole block: the reference's shift, without a copy.
+void add_positions(const Attention& a, const Unit& u, const Packed& p, size_t query,
+                   const Queries& q) {
+    const D d;
+    const size_t last_query = query + q.n - 1, zero = a.n_queries - 1;
+    const size_t begin = (zero - last_query) / n_panel * n_panel, end = zero - query + a.n_keys;
+    const size_t n_scores = (end - begin + n_panel - 1) / n_panel * n_panel;
+    float* scores = scratch<6>(n_block * (a.n_queries + n_block + 2 * n_panel));
+    Queries own = biased(q, a.positions->to_positions + u.head * a.d_head, a.d_head);
+    scores_with(own, p.positions, a.d_head, begin, end, scores, n_scores);
+    for (size_t i = 0; i < q.n; i++) {
+        const float* from = scores + i * n_scores + (zero - query - i - begin);
+        float* to = p.scores + i * p.n_scores;
+        size_t s = 0;
+        for (; s + n_lanes <= a.n_keys; s += n_lanes) {
+            hn::StoreU(hn::Add(hn::LoadU(d, to + s), hn::LoadU(d, from + s)), d, to + s);
+        }
+        for (; s < a.n_keys; s++) to[s] += from[s];
+    }
 }
 
 void block(const Attention& a, const Unit& u, const Packed& p, size_t query, size_t n) {
     const size_t stride = a.n_heads * a.d_head;
-    const float* q = a.q + query_at(a, u, query);
-    auto as_is = [](V sum, size_t) { return sum; };
-    for (size_t s = 0; s < a.n_keys; s += n_panel) {
-        tiles(q, stride, n, p.keys + s * a.d_head, n_panel, a.d_head, p.scores + s, p.n_scores,
-              n_panel, as_is);
-    }
+    const Queries q{a.q + query_at(a, u, query), stride, n};
+    const Positions* positions = a.positions;
+    Queries to_keys = positions ? biased(q, positions->to_keys + u.head * a.d_head, a.d_head) : q;
+    scores_with(to_keys, p.keys, a.d_head, 0, a.n_keys, p.scores, p.n_scores);
+    if (positions) add_positions(a, u, p, query, q);
     float inverse[n_block];
     for (size_t i = 0; i < n; i++) {
         const std::uint16_t* mask = mask_row(a, u.batch, query + i);
@@ -110,7 +168,7 @@ void block(const Attention& a, const Unit& u, const Packed& p, size_t query, siz
     float* out = a.out + query_at(a, u, query);
     for (size_t c = 0; c < a.d_head; c += n_panel) {
         tiles(p.scores, p.n_scores, n, p.values + c, p.n_value, a.n_keys, out + c, stride,
-              std::min(n_panel, a.d_head - c), as_is);
+              std::min(n_panel, a.d_head - c), [](V sum, size_t) { return sum; });
     }
     for (size_t i = 0; i < n; i++) {
         float* row = out + i * stride;
@@ -120,7 +178,8 @@ void block(const Attention& a, const Unit& u, const Packed& p, size_t query, siz
 
 // Shares are runs of blocks of queries; each head in a run is packed once.
 template <class K, class W>
-void many_queries(const Attention& a, size_t i, size_t n) {
+void many_queries(const Attention& all, size_t i, size_t n) {
+    Attention a = all;
     size_t n_blocks = (a.n_queries + n_block - 1) / n_block;
     size_t n_all = n_blocks * a.n_heads * a.n_batch;
     size_t packed_unit = n_all;
@@ -128,6 +187,7 @@ void many_queries(const Attention& a, size_t i, size_t n) {
     for (size_t at = n_all * i / n; at < n_all * (i + 1) / n; at++) {
         size_t unit = at / n_blocks, query = at % n_blocks * n_block;
         Unit u{unit / a.n_heads, unit % a.n_heads};
+        if (a.n_keys_of) a.n_keys = static_cast<size_t>(a.n_keys_of[u.batch]);
         if (unit != packed_unit) p = pack_head<K, W>(a, u);
         packed_unit = unit;
         block(a, u, p, query, std::min(n_block, a.n_queries - query));
@@ -288,7 +348,8 @@ void few_queries(const Attention& a, size_t i, size_t n) {
 
 template <class T>
 void attention_of(const Attention& a, size_t i, size_t n) {
-    if (a.n_queries < n_few_queries) return few_queries<T, T>(a, i, n);
+    bool few = a.n_queries < n_few_queries && !a.positions && !a.n_keys_of;
+    if (few) return few_queries<T, T>(a, i, n);
     many_queries<T, T>(a, i, n);
 }
 

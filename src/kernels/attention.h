@@ -18,6 +18,14 @@ struct Memory {
     size_t batch_stride_bytes;  // from one of the batch to the next
 };
 
+// Relative positions (Dai et al. 2019): query i and key j score (q_i + to_keys) k_j +
+// (q_i + to_positions) p_{i - j}.
+struct Positions {
+    // [n_heads * d_head, 2 n_queries - 1]: those of n_queries - 1, ..., -(n_queries - 1)
+    const float* table;
+    const float *to_keys, *to_positions;  // [d_head, n_heads]
+};
+
 struct Attention {
     const float* q;  // [n_heads * d_head, n_queries, n_batch], all together
     Memory k, v;
@@ -27,9 +35,11 @@ struct Attention {
     float* out;          // as q
     size_t d_head, n_heads, n_kv_heads, n_queries, n_keys, n_batch;
     float scale;
+    const Positions* positions = nullptr;     // queries and keys are the same frames
+    const std::int32_t* n_keys_of = nullptr;  // [n_batch], at least 1: keys behind are not seen
 };
 
-// Heads of this size can be computed.
+// Heads of this size can be computed; with positions any can.
 bool attention_fits(size_t d_head);
 
 // Computes the share `i` of `n`. Shares may run at the same time.

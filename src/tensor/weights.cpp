@@ -1,5 +1,7 @@
 #include "tensor/weights.h"
 
+#include <algorithm>
+#include <iterator>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -36,12 +38,14 @@ bool allowed(Role role, Dtype dtype) {
     return dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16;
 }
 
-// Trailing ones do not count: [d, 1] is [d].
+// Ones do not count: [d, 1] is [d], and the kernel of a convolution that sees one frame, [1, d, n],
+// is a matrix.
 bool same_shape(const std::vector<i64>& stored, const Shape& wanted) {
-    for (size_t i = 0; i < 4; i++) {
-        if ((i < stored.size() ? stored[i] : 1) != wanted.ne[i]) return false;
-    }
-    return true;
+    auto is_many = [](i64 n) { return n != 1; };
+    std::vector<i64> ours, theirs;
+    std::ranges::copy_if(stored, std::back_inserter(theirs), is_many);
+    std::ranges::copy_if(wanted.ne, std::back_inserter(ours), is_many);
+    return ours == theirs;
 }
 
 std::vector<float> read_f32(const GgufTensor& tensor) {
@@ -113,9 +117,8 @@ Weight Scope::derive(std::initializer_list<Source> from, const Shape& shape, Fil
 
 const GgufTensor* Weights::look_up(const std::string& name, Role role, const Shape& shape,
                                    bool required) {
-    schema_.push_back({name, shape, role});
+    if (memory_->used.insert(name).second) schema_.push_back({name, shape, role});
     if (!file_) return nullptr;
-    memory_->used.insert(name);
     const GgufTensor* stored = file_->find(name);
     if (!stored) {
         if (required) problems_.add(fmt::format("the tensor {} is missing", name));
