@@ -79,6 +79,7 @@ struct ConvertArgs {
     std::string show;
     std::string source, out;
     std::optional<Dtype> type;  // that of the source
+    std::string lm;             // the folder of the language model
     bool quiet = false;
 };
 

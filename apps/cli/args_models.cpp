@@ -32,6 +32,9 @@ Expected<ConvertArgs> parse_convert(const std::vector<std::string>& words) {
         "--type", "TYPE", [&args](const std::string& name) { return set_type(name, args.type); },
         "how matrices are stored: f32, f16, bf16, q8_0, q6_k,\n"
         "q5_k_m, q5_0, q4_k_m, q4_0 (default: as in the source)");
+    parser.name("--lm", "DIR", args.lm,
+                "for Canary-Qwen: the folder with configuration and\n"
+                "tokenizer of its language model (Qwen3-1.7B)");
     parser.flag("-q,--quiet", args.quiet, "show no progress");
     TRY_SET(args.show, parser.parse(words));
     return args;

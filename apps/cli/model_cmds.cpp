@@ -25,9 +25,8 @@ Console plain_console(bool quiet) {
 }
 
 Expected<ConvertReport> convert_with_progress(const std::string& source, const std::string& out,
-                                              std::optional<Dtype> type, Console& console) {
+                                              ConvertOptions options, Console& console) {
     console.progress().start("convert", Unit::count);
-    ConvertOptions options{.type = type, .name = {}, .on_progress = {}};
     options.on_progress = [&console](double share) { console.progress().update(share * 100, 100); };
     auto report = convert(source, out, options);
     console.progress().clear();
@@ -43,7 +42,10 @@ std::string written_text(const ConvertReport& report, const std::string& out) {
 
 int run_convert(const ConvertArgs& args) {
     Console console = plain_console(args.quiet);
-    const auto report = convert_with_progress(args.source, args.out, args.type, console);
+    ConvertOptions options;
+    options.type = args.type;
+    options.lm_directory = args.lm;
+    const auto report = convert_with_progress(args.source, args.out, options, console);
     if (!report) return fail(console, report.error(), exit_model);
     console.note(written_text(*report, args.out));
     return exit_done;

@@ -1,7 +1,6 @@
 // The commands about models and the machine: convert, inspect, pull, models, devices.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "cli/args.h"
@@ -13,7 +12,7 @@ namespace transcribe::cli {
 // A bar where standard error is a terminal.
 Console plain_console(bool quiet);
 Expected<ConvertReport> convert_with_progress(const std::string& source, const std::string& out,
-                                              std::optional<Dtype> type, Console& console);
+                                              ConvertOptions options, Console& console);
 std::string written_text(const ConvertReport& report, const std::string& out);
 
 int run_convert(const ConvertArgs& args);

@@ -55,7 +55,9 @@ int run_quantize(const QuantizeArgs& args) {
     Console console = plain_console(args.quiet);
     const auto path = resolve_model(args.model, {.on_progress = nullptr, .offline = true});
     if (!path) return fail(console, path.error(), exit_model);
-    const auto report = convert_with_progress(*path, args.out, args.type, console);
+    ConvertOptions options;
+    options.type = args.type;
+    const auto report = convert_with_progress(*path, args.out, options, console);
     if (!report) return fail(console, report.error(), exit_model);
     if (args.json)
         print_json(*report, args.out, console);

@@ -40,6 +40,9 @@ struct Checkpoint {
     Format format{};
     std::string directory;     // of whisper_cpp and gguf: the file
     std::string architecture;  // "whisper", or what else the source says it is
+    // Of a model that is made of two: where its language model's config and tokenizer are. Empty:
+    // in the usual places.
+    std::string lm_directory;
     std::map<std::string, SourceTensor, std::less<>> tensors;
     std::vector<MappedFile> files;     // with `gguf` own the tensors' data
     std::shared_ptr<const Gguf> gguf;  // of that format

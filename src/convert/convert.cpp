@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/text.h"
+#include "convert/canary_qwen.h"
 #include "convert/checkpoint.h"
 #include "convert/gguf_source.h"
 #include "convert/json.h"
@@ -22,7 +23,8 @@ struct FamilyConverter {
     Expected<ModelPlan> (*plan)(const Checkpoint&, const std::string& name);
 };
 
-constexpr FamilyConverter families[] = {{"whisper", plan_whisper}, {"silero-vad", plan_silero}};
+constexpr FamilyConverter families[] = {
+    {"whisper", plan_whisper}, {"canary_qwen", plan_canary_qwen}, {"silero-vad", plan_silero}};
 
 // "org/name" of a hub is a name; any other path says where it once was.
 std::string name_of(const Checkpoint& from) {
@@ -48,13 +50,15 @@ Expected<ModelPlan> plan_model(const Checkpoint& from, const std::string& name) 
     }
     return Error{
         Code::unsupported,
-        fmt::format("{}: a {} model, and only Whisper and Silero VAD models can be converted",
+        fmt::format("{}: a {} model, and only Whisper, Canary-Qwen and Silero VAD models can be "
+                    "converted",
                     printable(from.directory, 1000), printable(from.architecture, 40))};
 }
 
 Expected<ConvertReport> convert_checked(const std::string& source, const std::string& out,
                                         const ConvertOptions& options) {
     TRY_SET(auto checkpoint, open_checkpoint(source));
+    checkpoint.lm_directory = options.lm_directory;
     TRY_SET(auto plan, plan_model(checkpoint, options.name));
     return store_model(checkpoint, plan, out, options);
 }

@@ -15,6 +15,7 @@ namespace transcribe {
 struct ConvertOptions {
     std::optional<Dtype> type;                // of file_types(); else the source's own
     std::string name;                         // general.name; else from the source
+    std::string lm_directory = {};            // see Checkpoint
     std::function<void(double)> on_progress;  // 0 to 1
 };
 

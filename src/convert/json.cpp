@@ -113,6 +113,13 @@ std::optional<int> JsonReader::maybe_i32(const char* key) const {
     return n;
 }
 
+double JsonReader::f64_or(const char* key, double fallback) const {
+    const Json* value = find(key);
+    if (!value) return fallback;
+    if (!value->is_number()) fault(key, "a number");
+    return value->is_number() ? value->get<double>() : fallback;
+}
+
 bool JsonReader::flag_or(const char* key, bool fallback) const {
     const Json* value = find(key);
     if (!value) return fallback;

@@ -32,6 +32,7 @@ class JsonReader {
     // Required, within [lo, hi]; on a fault `lo` comes back.
     int i32(const char* key, int lo, int hi) const;
     std::optional<int> maybe_i32(const char* key) const;
+    double f64_or(const char* key, double fallback) const;
     bool flag_or(const char* key, bool fallback) const;
     std::string str_or(const char* key, std::string fallback) const;
     std::optional<std::vector<int>> ints(const char* key) const;

@@ -11,12 +11,20 @@
 
 namespace transcribe {
 
+// What is added to a matrix [out, in]: scale * b a.
+struct LowRank {
+    const SourceTensor* a = nullptr;  // [r, in]
+    const SourceTensor* b = nullptr;  // [out, r]
+    float scale = 0;
+};
+
 struct PlannedTensor {
     std::string name;
     std::vector<i64> shape;                // slowest first, as the source has it
     const SourceTensor* source = nullptr;  // elements from `first` on
     i64 first = 0;
-    std::vector<float> computed;  // the data where there is no source
+    std::optional<LowRank> added = {};  // to a source
+    std::vector<float> computed;        // the data where there is no source
 };
 
 struct ModelPlan {

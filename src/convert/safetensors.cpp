@@ -32,6 +32,7 @@ std::optional<Dtype> source_type(const std::string& name) {
     if (name == "F32") return Dtype::f32;
     if (name == "F16") return Dtype::f16;
     if (name == "BF16") return Dtype::bf16;
+    if (name == "I64") return Dtype::i64;  // counters of training
     return std::nullopt;
 }
 
@@ -57,7 +58,8 @@ std::string read_entry(const Json& json, Entry& entry) {
     Json dtype = field("dtype"), offsets = field("data_offsets");
     auto type = dtype.is_string() ? source_type(dtype.get<std::string>()) : std::nullopt;
     if (!type)
-        return fmt::format("its dtype {} is not F32, F16 or BF16", printable(dtype.dump(), 40));
+        return fmt::format("its dtype {} is not F32, F16, BF16 or I64",
+                           printable(dtype.dump(), 40));
     entry.tensor.type = *type;
     if (std::string fault = read_shape(field("shape"), entry.tensor.shape); !fault.empty())
         return fault;
@@ -165,13 +167,23 @@ Status read_safetensors(const std::string& path, Checkpoint& into) {
     return {};
 }
 
+namespace {
+
+// NeMo's speech language models name no model_type.
+std::string architecture_of(const Json& config) {
+    if (config.contains("perception") && config.contains("pretrained_llm")) return "canary_qwen";
+    const Json type = config.value("model_type", Json());
+    return type.is_string() ? type.get<std::string>() : "unknown";
+}
+
+}  // namespace
+
 Expected<Checkpoint> open_hugging_face(const std::string& directory) {
     Checkpoint checkpoint;
     checkpoint.format = Checkpoint::Format::hugging_face;
     checkpoint.directory = directory;
     TRY_SET(auto config, read_json(checkpoint.path("config.json")));
-    auto* architecture = config["model_type"].get_ptr<const std::string*>();
-    checkpoint.architecture = architecture ? *architecture : "unknown";
+    checkpoint.architecture = architecture_of(config);
     std::string index_path = checkpoint.path("model.safetensors.index.json");
     TRY_SET(auto index, read_json_if_any(index_path));
     if (index.is_null()) {

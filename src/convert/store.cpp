@@ -74,6 +74,29 @@ struct Difference {
     double relative() const { return power > 0 ? std::sqrt(error / power) : 0; }
 };
 
+std::vector<float> floats_of(const SourceTensor& tensor) {
+    std::vector<float> out(static_cast<size_t>(tensor.n_elements()));
+    tensor.read(0, out);
+    return out;
+}
+
+// To rows of the matrix from `first_row` on; `a` as floats.
+void add_low_rank(const LowRank& added, const std::vector<float>& a, i64 first_row,
+                  std::span<float> values) {
+    auto rank = static_cast<size_t>(added.a->shape[0]), n_in = a.size() / rank;
+    std::vector<float> b(values.size() / n_in * rank);
+    added.b->read(first_row * static_cast<i64>(rank), b);
+    std::vector<float> sum(n_in);
+    for (size_t row = 0; row < b.size() / rank; row++) {
+        std::ranges::fill(sum, 0.0f);
+        for (size_t k = 0; k < rank; k++) {
+            float weight = b[row * rank + k];
+            for (size_t i = 0; i < n_in; i++) sum[i] += weight * a[k * n_in + i];
+        }
+        for (size_t i = 0; i < n_in; i++) values[row * n_in + i] += added.scale * sum[i];
+    }
+}
+
 class Storer {
   public:
     Storer(const Checkpoint& from, GgufWriter& writer) : from_(from), writer_(writer) {}
@@ -83,8 +106,8 @@ class Storer {
             TRY(writer_.write(std::as_bytes(std::span(tensor.computed))));
             return Difference();
         }
-        if (tensor.source->type == info.dtype) return copy(tensor, info);
-        return change(tensor, info);
+        bool as_it_is = tensor.source->type == info.dtype && !tensor.added;
+        return as_it_is ? copy(tensor, info) : change(tensor, info);
     }
 
   private:
@@ -103,12 +126,15 @@ class Storer {
         i64 per_row = info.shape[0], n_rows = n_elements(info) / per_row;
         i64 at_once = std::max<i64>(1, block_elements_max / per_row);
         Difference sum;
+        std::vector<float> thin;
+        if (tensor.added) thin = floats_of(*tensor.added->a);
         for (i64 row = 0; row < n_rows; row += at_once) {
             i64 n = std::min(at_once, n_rows - row);
             values_.resize(static_cast<size_t>(n * per_row));
             i64 first = tensor.first + row * per_row;
             tensor.source->read(first, values_);
             from_.release(tensor.source->part(first, n * per_row));
+            if (tensor.added) add_low_rank(*tensor.added, thin, row, values_);
             TRY(check(std::ranges::all_of(values_, [](float v) { return std::isfinite(v); }),
                       tensor.name, "holds a value that is not finite"));
             stored_.resize(static_cast<size_t>(n) * row_bytes(info.dtype, per_row));

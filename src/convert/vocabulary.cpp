@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <unordered_set>
 
 #include "base/text.h"
@@ -20,8 +21,9 @@ bool in_bars(std::string_view piece) {
     return piece.size() > 4 && piece.starts_with("<|") && piece.ends_with("|>");
 }
 
-SourceVocabulary::Type added_type(std::string_view piece, bool special) {
-    return special || in_bars(piece) ? SourceVocabulary::control : SourceVocabulary::user_defined;
+SourceVocabulary::Type added_type(std::string_view piece, bool special, Tokens tokens) {
+    bool control = special || (tokens == Tokens::completed && in_bars(piece));
+    return control ? SourceVocabulary::control : SourceVocabulary::user_defined;
 }
 
 SourceVocabulary::Type plain_type(std::string_view piece) {
@@ -31,6 +33,12 @@ SourceVocabulary::Type plain_type(std::string_view piece) {
 Error bad(const std::string& where, std::string_view fault) {
     return {Code::bad_model, fmt::format("{}: {}", printable(where), fault)};
 }
+
+// Of a file.
+struct Origin {
+    std::string where;
+    Tokens tokens;
+};
 
 std::optional<int> token_id(const Json& value) {
     auto id = json_int(value);
@@ -43,7 +51,8 @@ Status add_pieces(const Json& map, bool added, const std::string& where, SourceV
     for (const auto& [piece, value] : map.items()) {
         auto id = token_id(value);
         if (!id) return bad(where, fmt::format("the id of {} is no id", printable(piece, 40)));
-        into.set(*id, piece, added ? added_type(piece, false) : plain_type(piece));
+        into.set(*id, piece,
+                 added ? added_type(piece, false, Tokens::completed) : plain_type(piece));
     }
     return {};
 }
@@ -62,23 +71,44 @@ Status add_merges(const Json& list, const std::string& where, SourceVocabulary& 
     return {};
 }
 
-Status add_special(const Json& list, const std::string& where, SourceVocabulary& into) {
+// {content, special}
+Status add_special(const Json& token, std::optional<int> id, const Origin& from,
+                   SourceVocabulary& into) {
+    bool shaped = token.is_object() && token.contains("content") && token["content"].is_string();
+    if (!id || !shaped) return bad(from.where, "an added token lacks its id or content");
+    auto piece = token["content"].get<std::string>();
+    auto special = token.find("special");
+    bool is_special = special != token.end() && special->is_boolean() && special->get<bool>();
+    into.set(*id, piece, added_type(piece, is_special, from.tokens));
+    return {};
+}
+
+// [{id, content, special}]
+Status add_special(const Json& list, const Origin& from, SourceVocabulary& into) {
     if (list.is_null()) return {};
-    if (!list.is_array()) return bad(where, "added_tokens is not a list");
+    if (!list.is_array()) return bad(from.where, "added_tokens is not a list");
     for (const Json& token : list) {
-        bool shaped = token.is_object() && token.contains("id") && token.contains("content") &&
-                      token["content"].is_string();
-        auto id = shaped ? token_id(token["id"]) : std::nullopt;
-        if (!id) return bad(where, "an added token lacks its id or content");
-        auto piece = token["content"].get<std::string>();
-        auto special = token.find("special");
-        bool is_special = special != token.end() && special->is_boolean() && special->get<bool>();
-        into.set(*id, piece, added_type(piece, is_special));
+        auto id = token.is_object() ? token_id(token.value("id", Json())) : std::nullopt;
+        TRY(add_special(token, id, from, into));
     }
     return {};
 }
 
-Status add_tokenizer_json(const Json& json, const std::string& where, SourceVocabulary& into) {
+// tokenizer_config.json, where {id: {content, special}} stands as well.
+Status add_decoder(const Json& json, const Origin& from, SourceVocabulary& into) {
+    const Json map = json.is_object() ? json.value("added_tokens_decoder", Json()) : Json();
+    if (!map.is_object()) return {};
+    for (const auto& [key, token] : map.items()) {
+        int id = -1;
+        auto [end, fault] = std::from_chars(key.data(), key.data() + key.size(), id);
+        bool whole = fault == std::errc() && end == key.data() + key.size();
+        TRY(add_special(token, whole ? token_id(Json(id)) : std::nullopt, from, into));
+    }
+    return {};
+}
+
+Status add_tokenizer_json(const Json& json, const Origin& from, SourceVocabulary& into) {
+    const std::string& where = from.where;
     auto model = json.find("model");
     if (model == json.end() || !model->is_object()) return bad(where, "model is missing");
     std::string type = model->value("type", Json()).is_string() ? (*model)["type"] : "BPE";
@@ -86,7 +116,7 @@ Status add_tokenizer_json(const Json& json, const std::string& where, SourceVoca
         return bad(where, fmt::format("a {} tokenizer, not BPE", printable(type, 40)));
     TRY(add_pieces(model->value("vocab", Json()), false, where, into));
     TRY(add_merges(model->value("merges", Json()), where, into));
-    return add_special(json.value("added_tokens", Json()), where, into);
+    return add_special(json.value("added_tokens", Json()), from, into);
 }
 
 template <class F>
@@ -100,7 +130,7 @@ void for_lines(std::string_view text, F&& each) {
     }
 }
 
-Status add_vocab_and_merges(const std::string& directory, SourceVocabulary& into) {
+Status add_vocab_and_merges(const std::string& directory, Tokens tokens, SourceVocabulary& into) {
     TRY_SET(auto vocab, read_json(directory + "/vocab.json"));
     TRY(add_pieces(vocab, false, directory + "/vocab.json", into));
     TRY_SET(auto merges, read_text(directory + "/merges.txt"));
@@ -108,8 +138,10 @@ Status add_vocab_and_merges(const std::string& directory, SourceVocabulary& into
         if (!line.empty() && !line.starts_with("#version")) into.merges.emplace_back(line);
     });
     TRY_SET(auto added, read_json_if_any(directory + "/added_tokens.json"));
-    return added.is_null() ? Status()
-                           : add_pieces(added, true, directory + "/added_tokens.json", into);
+    if (!added.is_null()) TRY(add_pieces(added, true, directory + "/added_tokens.json", into));
+    std::string path = directory + "/tokenizer_config.json";
+    TRY_SET(auto config, read_json_if_any(path));
+    return add_decoder(config, {path, tokens}, into);
 }
 
 // One piece a line, in order of ids.
@@ -120,11 +152,12 @@ void add_vocabulary_txt(std::string_view text, SourceVocabulary& into) {
     });
 }
 
-Expected<bool> try_tokenizer_json(const std::string& directory, SourceVocabulary& into) {
+Expected<bool> try_tokenizer_json(const std::string& directory, Tokens tokens,
+                                  SourceVocabulary& into) {
     std::string path = directory + "/tokenizer.json";
     TRY_SET(auto json, read_json_if_any(path));
     if (json.is_null()) return false;
-    TRY(add_tokenizer_json(json, path, into));
+    TRY(add_tokenizer_json(json, {path, tokens}, into));
     return true;
 }
 
@@ -183,14 +216,14 @@ std::pair<std::optional<int>, size_t> SourceVocabulary::encode_first(std::string
     return {parts.empty() ? std::nullopt : find(parts[0]), parts.size()};
 }
 
-Expected<SourceVocabulary> read_vocabulary(const std::string& directory) {
+Expected<SourceVocabulary> read_vocabulary(const std::string& directory, Tokens tokens) {
     SourceVocabulary out;
-    TRY_SET(bool found, try_tokenizer_json(directory, out));
+    TRY_SET(bool found, try_tokenizer_json(directory, tokens, out));
     if (!found) {
         TRY_SET(found, try_vocabulary_txt(directory, out));
     }
     if (!found) {
-        Status read = add_vocab_and_merges(directory, out);
+        Status read = add_vocab_and_merges(directory, tokens, out);
         if (!read && read.error().code == Code::not_found) {
             return Error{Code::not_found,
                          printable(directory, 1000) +
@@ -198,7 +231,7 @@ Expected<SourceVocabulary> read_vocabulary(const std::string& directory) {
         }
         TRY(read);
     }
-    out.complete_merges();
+    if (tokens == Tokens::completed) out.complete_merges();
     return out;
 }
 

@@ -1,5 +1,5 @@
 // The tokenizer of a checkpoint, from whichever files it has: tokenizer.json; vocab.json,
-// merges.txt and added_tokens.json; or CTranslate2's vocabulary.txt.
+// merges.txt, added_tokens.json and tokenizer_config.json; or CTranslate2's vocabulary.txt.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,14 @@
 
 namespace transcribe {
 
+// How far the source is to be believed. Whisper's say too little: words in angle bars, <|like
+// this|>, are control whatever the source says, and merges that it lacks are derived. Qwen's say
+// all:
+// <|fim_middle|> is text.
+enum class Tokens { completed, as_stated };
+
 struct SourceVocabulary {
-    // The numbers are GGUF's. Words in angle bars, <|like this|>, are control whatever the source
-    // says.
+    // The numbers are GGUF's.
     enum Type : std::int32_t { normal = 1, control = 3, user_defined = 4, hole = 0 };
 
     std::vector<std::string> tokens;  // pieces in GPT-2's byte alphabet; an added token as it reads
@@ -34,6 +39,7 @@ struct SourceVocabulary {
 };
 
 // Errors: not_found, io, bad_model.
-Expected<SourceVocabulary> read_vocabulary(const std::string& directory);
+Expected<SourceVocabulary> read_vocabulary(const std::string& directory,
+                                           Tokens tokens = Tokens::completed);
 
 }  // namespace transcribe

@@ -1,49 +1,12 @@
 // The keys of a Whisper file (docs/families/whisper.md): scalars first, the vocabulary last.
 #include "convert/whisper.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "convert/alignment_heads.h"
+#include "convert/plan_keys.h"
 
 namespace transcribe {
 
 namespace {
-
-using std::uint32_t;
-
-class Keys {
-  public:
-    explicit Keys(std::string prefix = "") : prefix_(std::move(prefix)) {}
-    template <class T>
-    void set(const char* name, T value) {
-        list.push_back({prefix_ + name, std::move(value)});
-    }
-    void set(const char* name, int value) { set(name, static_cast<uint32_t>(value)); }
-    void set(const char* name, const char* value) { set(name, std::string(value)); }
-    void set(const char* name, std::optional<int> value) {
-        if (value) set(name, *value);
-    }
-    // Left out where it is empty.
-    void set_ids(const char* name, const std::vector<int>& ids) {
-        if (!ids.empty()) set(name, std::vector<std::int32_t>(ids.begin(), ids.end()));
-    }
-    std::vector<GgufKey> list;
-
-  private:
-    std::string prefix_;
-};
-
-std::string size_label(const std::vector<PlannedTensor>& tensors) {
-    double n = 0;
-    for (const PlannedTensor& tensor : tensors) {
-        i64 n_elements = 0;
-        shape_elements(tensor.shape, n_elements);
-        if (tensor.source) n += static_cast<double>(n_elements);
-    }
-    return n < 1e9 ? fmt::format("{:.0f}M", n / 1e6) : fmt::format("{:.1f}B", n / 1e9);
-}
 
 std::vector<GgufKey> general_keys(const std::string& name, const std::string& label,
                                   const WhisperTokens& tokens) {
@@ -67,7 +30,7 @@ std::vector<GgufKey> general_keys(const std::string& name, const std::string& la
 std::vector<GgufKey> size_keys(const WhisperConfig& c) {
     Keys keys("stt.whisper.");
     auto side = [&](const std::string& name, const WhisperConfig::Side& s) {
-        auto set = [&](const char* leaf, auto value) { keys.set((name + leaf).c_str(), value); };
+        auto set = [&](const char* leaf, auto value) { keys.set(name + leaf, value); };
         set(".n_layers", s.n_layers);
         set(".d_model", c.d_model);
         set(".n_heads", s.n_heads);
@@ -139,19 +102,6 @@ std::vector<GgufKey> vocabulary_keys(SourceVocabulary vocabulary) {
     keys.set("token_type", std::move(vocabulary.types));
     keys.set("merges", std::move(vocabulary.merges));
     return keys.list;
-}
-
-// The type that keeps what the source holds: its own where all tensors agree, F32 for a mix. An
-// int8 source becomes F16, whose rounding is far below its own.
-Dtype reference_dtype(const std::vector<PlannedTensor>& tensors) {
-    auto has = [&](Dtype type) {
-        return std::ranges::any_of(
-            tensors, [&](const auto& t) { return t.source && t.source->type == type; });
-    };
-    if (has(Dtype::i8)) return Dtype::f16;
-    bool mixed = has(Dtype::f16) && has(Dtype::bf16);
-    if (has(Dtype::f32) || mixed) return Dtype::f32;
-    return has(Dtype::bf16) ? Dtype::bf16 : Dtype::f16;
 }
 
 }  // namespace

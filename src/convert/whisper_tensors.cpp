@@ -1,14 +1,12 @@
 // Each tensor of a source finds its place in our file, and each place its tensor.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstring>
-#include <set>
 #include <span>
 
 #include "base/text.h"
 #include "convert/json.h"
 #include "convert/mel_filters.h"
+#include "convert/tensor_places.h"
 #include "convert/whisper.h"
 #include "convert/whisper_names.h"
 
@@ -26,6 +24,7 @@ class Planner {
   public:
     Planner(const Checkpoint& checkpoint, const WhisperConfig& config)
         : from_(checkpoint),
+          places_(checkpoint),
           config_(config),
           format_(static_cast<size_t>(checkpoint.format)),
           spelling_(names::spellings[format_]) {
@@ -37,12 +36,7 @@ class Planner {
         side("encoder", "enc.", config_.encoder, names::encoder_rows, names::encoder_block_rows);
         side("decoder", "dec.", config_.decoder, names::decoder_rows, names::decoder_block_rows);
         check_heads();
-        for (const auto& [name, tensor] : from_.tensors) {
-            if (tensor.shape.empty() || used_.contains(name)) continue;
-            problems_.add(
-                fmt::format("the tensor {} is not one of Whisper's", printable(name, 80)));
-        }
-        TRY(problems_.done(Code::bad_model, printable(from_.directory, 1000)));
+        TRY(places_.done("Whisper"));
         return std::move(out_);
     }
 
@@ -95,48 +89,25 @@ class Planner {
         int n_parts = fused ? row.n_parts : 1;
         std::vector<i64> wanted = tensor.shape;
         wanted[0] *= n_parts;
-        tensor.source = take(source_name, wanted);
+        tensor.source = places_.take(source_name, wanted);
         if (!tensor.source) return;
         tensor.first = n_parts > 1 ? tensor.source->n_elements() / n_parts * row.part : 0;
         out_.push_back(std::move(tensor));
     }
 
-    const SourceTensor* take(const std::string& name, const std::vector<i64>& shape) {
-        const SourceTensor* source = from_.find(name);
-        used_.insert(name);
-        if (!source) {
-            problems_.add(fmt::format("the tensor {} is missing", name));
-        } else if (source->shape != shape) {
-            problems_.add(fmt::format("the tensor {} is {}, not {}", name,
-                                      shape_text(source->shape), shape_text(shape)));
-        } else if (is_integer(source->type) && source->type != Dtype::i8) {
-            problems_.add(fmt::format("the tensor {} holds integers of an unknown scale", name));
-        } else {
-            return source;
-        }
-        return nullptr;
-    }
-
     void check_heads() {
         const SourceTensor* embedding = from_.find(root_ + "decoder.embed_tokens.weight");
         if (!embedding) embedding = from_.find("decoder/embeddings/weight");
-        for (std::string_view name : tied_heads) {
-            const SourceTensor* head = from_.find(name);
-            if (!head || !embedding) continue;
-            used_.emplace(name);
-            if (std::ranges::equal(head->data, embedding->data)) continue;
-            problems_.add(fmt::format("the output head {} is not the token embedding", name));
-        }
+        for (std::string_view name : tied_heads) places_.take_tied_head(name, embedding);
     }
 
     const Checkpoint& from_;
+    TensorPlaces places_;
     const WhisperConfig& config_;
     size_t format_;
     const names::Spelling& spelling_;
     std::string root_;
-    std::set<std::string, std::less<>> used_;
     std::vector<PlannedTensor> out_;
-    Problems problems_;
 };
 
 }  // namespace

@@ -236,6 +236,7 @@ TEST(Args, OtherCommands) {
         parse_quantize({"in.gguf", "out.gguf", "q4_9"}).error().what.find("'q4_9' is not one"),
         std::string::npos);
     EXPECT_FALSE(parse_convert({"s", "o"})->type.has_value());
+    EXPECT_EQ(parse_convert({"--lm", "qwen", "s", "o"})->lm, "qwen");
     EXPECT_FALSE(parse_bench({"--runs", "0", "a.wav"}));
     EXPECT_FALSE(parse_nothing("devices", "Lists.", {"extra"}));
     EXPECT_EQ(parse_pull({"tiny.en"})->name, "tiny.en");

@@ -78,7 +78,7 @@ TEST(Safetensors, RefusesLies) {
     expect_refused(one(entry("[4611686018427387904,4]", "[0,8]")), "no size");
     expect_refused(one(entry("[1073741824,1073741824,1073741824]", "[0,8]")), "does not give");
     expect_refused(one(entry("2", "[0,8]")), "not a list");
-    expect_refused(one(entry("[2]", "[0,8]", "I64")), "not F32, F16 or BF16");
+    expect_refused(one(entry("[2]", "[0,8]", "F64")), "not F32, F16, BF16 or I64");
     expect_refused(one("7"), "not an object");
     expect_refused(one("{}"), "dtype");
     std::string e = entry("[1]", "[0,4]");
