@@ -13,7 +13,7 @@ i64 halved(i64 n_frames, int n_halvings) {
 
 FrameInputs FrameInputs::declare(Graph& g, const ConformerSpec& c, i64 n_frames, i64 n_rows) {
     FrameInputs in;
-    in.mel = g.input("enc.mel", Dtype::f32, {c.n_mels, n_frames, n_rows});
+    in.mel = g.input("mel", Dtype::f32, {c.n_mels, n_frames, n_rows});
     for (size_t i = 0; i < in.seen.size(); i++) {
         in.seen[i] =
             g.input("enc.seen", Dtype::f32, {1, halved(n_frames, static_cast<int>(i)), n_rows});
