@@ -1,6 +1,6 @@
 // Arrays of a NumPy .npz file: a zip archive of .npy files, stored or deflated. Of the types only
-// little-endian float32 and int64 are read; others are left out. For the files of the reference
-// only: nothing here defends itself against strangers.
+// little-endian float32, int32 and int64 are read; others are left out. For the files of the
+// reference only: nothing here defends itself against strangers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -74,7 +74,9 @@ inline bool read_npy(const std::string& npy, NpyArray& into) {
     bool integers = header.find("'<i8'") != std::string::npos;
     if (floats) into.values = values_of<float>(npy, data, n);
     if (integers) into.values = values_of<std::int64_t>(npy, data, n);
-    return floats || integers;
+    bool short_integers = header.find("'<i4'") != std::string::npos;
+    if (short_integers) into.values = values_of<std::int32_t>(npy, data, n);
+    return floats || integers || short_integers;
 }
 
 }  // namespace npz

@@ -31,6 +31,9 @@ void add_model(ArgParser& parser, std::string& model, OpenOptions& open, Session
                    "windows decoded at once; with more than one, recordings\n"
                    "are cut in pauses, up to 30 s apart (default: 4 if a\n"
                    "recording is longer than a minute, else 1)");
+    parser.integer("--context", session.n_ctx, Range{64, 1 << 20},
+                   "tokens of sound and text that a language model may hold\n"
+                   "for each recording (default: what it was made for)");
 }
 
 constexpr const char* help_footer = R"(Commands ('transcribe COMMAND --help' tells more):
@@ -39,6 +42,7 @@ constexpr const char* help_footer = R"(Commands ('transcribe COMMAND --help' tel
   convert    make a GGUF file of a checkpoint
   quantize   make a model file smaller
   inspect    say what is in a model file
+  ask        a question to the language model of Canary-Qwen
   vad        print where somebody speaks
   bench      measure speed and memory
   devices    list what can compute
@@ -106,6 +110,24 @@ Expected<TranscribeArgs> parse_transcribe(const std::vector<std::string>& words)
     if (on.vad) args.options.vad = args.voice.options;
     settle_output(args, on);
     settle_words(args, on);
+    return args;
+}
+
+Expected<AskArgs> parse_ask(const std::vector<std::string>& words) {
+    AskArgs args;
+    ArgParser parser(
+        "transcribe ask",
+        "What the language model of a speech model says to a text, such as a question\n"
+        "about a transcript. For models that have one (Canary-Qwen).");
+    parser.argument("QUESTION", args.question, "what to ask");
+    parser.name("--about", "FILE", args.about,
+                "a text that follows the question; '-' is standard input");
+    add_model(parser, args.model, args.open, args.session);
+    parser.group("Answer");
+    parser.integer("--max-tokens", args.options.max_tokens, Range{1, 1 << 20},
+                   "of the answer (default: 1024)");
+    parser.flag("-q,--quiet", args.quiet, "nothing but the answer, warnings and errors");
+    TRY_SET(args.show, parser.parse(words));
     return args;
 }
 

@@ -90,6 +90,16 @@ struct QuantizeArgs {
     bool json = false, quiet = false;
 };
 
+struct AskArgs {
+    std::string show;
+    std::string question, about;  // a file, or "-"; empty: the question is all
+    std::string model;
+    OpenOptions open;
+    SessionOptions session;
+    Options options;
+    bool quiet = false;
+};
+
 struct VadArgs {
     std::string show;
     std::vector<std::string> files;
@@ -108,6 +118,7 @@ Expected<TranscribeArgs> parse_transcribe(const std::vector<std::string>& args);
 Expected<BenchArgs> parse_bench(const std::vector<std::string>& args);
 Expected<ConvertArgs> parse_convert(const std::vector<std::string>& args);
 Expected<QuantizeArgs> parse_quantize(const std::vector<std::string>& args);
+Expected<AskArgs> parse_ask(const std::vector<std::string>& args);
 Expected<VadArgs> parse_vad(const std::vector<std::string>& args);
 Expected<NameArgs> parse_inspect(const std::vector<std::string>& args);
 Expected<NameArgs> parse_pull(const std::vector<std::string>& args);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/args.h"
+#include "cli/ask_cmd.h"
 #include "cli/bench_cmd.h"
 #include "cli/console.h"
 #include "cli/interrupt.h"
@@ -53,6 +54,7 @@ int dispatch(const Words& words) {
     if (command == "inspect") return run(parse_inspect(rest), run_inspect);
     if (command == "bench") return run(parse_bench(rest), run_bench);
     if (command == "pull") return run(parse_pull(rest), run_pull);
+    if (command == "ask") return run(parse_ask(rest), run_ask);
     if (command == "vad") return run(parse_vad(rest), run_vad);
     if (command == "models") {
         const char* summary = "Lists the models that have a name, and those that are here already.";

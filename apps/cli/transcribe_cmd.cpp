@@ -203,7 +203,7 @@ class Run {
         shift(transcript, args_.clip);
         const Status delivered = delivery_.finish(job, transcript);
         if (!delivered) return fail(job, delivered.error(), exit_some_failed);
-        if (transcript.outcome == Outcome::complete) tally_.done(index_of(job));
+        if (transcript.error.what.empty()) tally_.done(index_of(job));
         console_.detail(fmt::format("language {} ({:.0f}%), {:.2f} s of sound", transcript.language,
                                     transcript.language_probability * 100,
                                     transcript.duration_s - args_.clip.offset_s));

@@ -52,6 +52,13 @@ struct Transcript {
     Timings timings;
 };
 
+// What a language model says to a text.
+struct Answer {
+    std::string text;
+    std::vector<int> tokens;
+    std::string note;  // why it is not complete; empty: it is
+};
+
 // A part of a recording, in milliseconds of it.
 struct TimeSpan {
     i64 t0_ms = 0, t1_ms = 0;
@@ -124,8 +131,17 @@ struct ModelInfo {
     std::vector<std::string> languages;  // codes
     bool translates = false;
     bool detects_language = false;
-    bool has_timestamps = false;
+    bool has_timestamps = false;  // of segments
+    // What it hears at once, in ms: a longer recording must come to it in pieces. 0: any length.
+    i64 piece_ms_max = 0;
+    i64 max_audio_ms = 0;  // of a piece, with all the context that the model has; 0: any length
     i64 n_params = 0;
+};
+
+// Of one session.
+struct Limits {
+    i64 max_audio_ms = 0;        // of a piece, with the context of this session; 0: any length
+    size_t cache_bytes_max = 0;  // what its key-value caches can grow to
 };
 
 }  // namespace transcribe

@@ -194,19 +194,32 @@ std::vector<Hypothesis> BeamSearch::texts() const {
     return {ranked_first(texts, spec_.length_penalty)};
 }
 
-}  // namespace
-
-bool is_looping(std::span<const int> tokens) {
+// Of how many tokens a loop at the end is; 0: there is none.
+size_t loop_period(std::span<const int> tokens) {
     constexpr size_t n_repeats_min = 8, n_tokens_min = 32, period_max = 16;
     for (size_t period = 1; period <= period_max; period++) {
         size_t n = std::max(n_tokens_min, period * n_repeats_min);
         if (tokens.size() < n) continue;
         std::span<const int> tail = tokens.last(n);
         if (std::equal(tail.begin() + static_cast<long>(period), tail.end(), tail.begin())) {
-            return true;
+            return period;
         }
     }
-    return false;
+    return 0;
+}
+
+}  // namespace
+
+bool is_looping(std::span<const int> tokens) {
+    return loop_period(tokens) > 0;
+}
+
+size_t n_without_loop(std::span<const int> tokens) {
+    const size_t period = loop_period(tokens);
+    if (period == 0) return tokens.size();
+    size_t n = tokens.size();
+    while (n > period && tokens[n - 1] == tokens[n - 1 - period]) n--;
+    return n;
 }
 
 std::unique_ptr<Search> make_search(const SearchSpec& spec, const LogitRule& rule) {

@@ -36,6 +36,8 @@ struct Hypothesis {
 
 // Whether the tokens end in the same few again and again: at least eight times and 32 tokens.
 bool is_looping(std::span<const int> tokens);
+// How many tokens are left when what they repeat at their end is said once; all where they do not.
+size_t n_without_loop(std::span<const int> tokens);
 
 class Search {
   public:

@@ -40,11 +40,11 @@ Status Heard::find_speech(Listener& listener, const Options& options) {
     return {};
 }
 
-Status Heard::cut(i64 uncut_ms) {
+Status Heard::cut(i64 ms_max, i64 uncut_ms) {
     if (timeline_) {
-        pieces_ = cut_pieces(*timeline_, regions_, track_);
+        pieces_ = cut_pieces(*timeline_, regions_, track_, ms_max);
     } else {
-        TRY_SET(pieces_, cut_pieces(whole_));
+        TRY_SET(pieces_, cut_pieces(whole_, ms_max));
         TRY(whole_.rewind());
     }
     const bool whole =

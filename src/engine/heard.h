@@ -20,9 +20,9 @@ class Heard {
     // Keeps only what is speech, and of that what the clips of the options hold. Errors: those of
     // the recording, aborted, out_of_memory, backend.
     Status find_speech(Listener& listener, const Options& options);
-    // Cuts what is heard into pieces to decode independently, if it is longer than this. Errors:
-    // those of the recording.
-    Status cut(i64 uncut_ms);
+    // Cuts what is heard into pieces to decode independently, none longer than `ms_max`, if it is
+    // longer than `uncut_ms`. Errors: those of the recording.
+    Status cut(i64 ms_max, i64 uncut_ms);
 
     // Nobody speaks: there is nothing to decode.
     bool is_silent() const { return timeline_ && timeline_->length_ms() == 0; }

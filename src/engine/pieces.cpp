@@ -127,7 +127,7 @@ std::vector<TimeSpan> cut_pieces(const Timeline& timeline, std::span<const TimeS
 
 Expected<std::vector<TimeSpan>> cut_pieces(AudioSource& audio, i64 ms_max) {
     const auto n_max = static_cast<size_t>(ms_max / frame_ms);
-    CHECK(n_max >= 2 * n_quiet);
+    CHECK(ms_max >= shortest_piece_ms_max);
     Energies energies(audio);
     std::vector<TimeSpan> pieces;
     i64 at_ms = 0;

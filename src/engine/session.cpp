@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "asr/languages.h"
@@ -10,6 +11,7 @@
 #include "base/trace.h"
 #include "engine/heard.h"
 #include "engine/observe.h"
+#include "engine/pieces.h"
 #include "tensor/compute.h"
 
 namespace transcribe {
@@ -21,6 +23,7 @@ struct Session::State {
     std::unique_ptr<Worker> worker;
     std::unique_ptr<Listener> listener;  // null without a detector
     int batch_size = 0;                  // as asked
+    i64 piece_ms_max = 0;
 
     Status prepare(Heard& heard, const Options& options);
     Expected<std::vector<int>> prepare(std::vector<Heard>& heard, const Options& options,
@@ -68,6 +71,13 @@ Options in_own_times(const Options& options, std::vector<Heard>& heard,
     return own;
 }
 
+// Of the pieces that recordings are cut into.
+i64 piece_length(const SessionOptions& options, const ModelInfo& info) {
+    const i64 most_ms = info.piece_ms_max > 0 ? info.piece_ms_max : default_piece_ms_max;
+    if (options.piece_ms_max <= 0) return most_ms;
+    return std::clamp(options.piece_ms_max, shortest_piece_ms_max, most_ms);
+}
+
 }  // namespace
 
 Session::Session() = default;
@@ -87,11 +97,12 @@ Expected<std::unique_ptr<Session>> Session::make(std::shared_ptr<const Model> mo
     TRY_SET(s.taps, taps_of_environment());
     if (s.taps) s.compute->observe(s.taps.get());
     const int n_rows = options.batch_size > 0 ? options.batch_size : usual_batch_size;
-    TRY_SET(s.worker, s.model->worker(*s.compute, n_rows));
+    TRY_SET(s.worker, s.model->worker(*s.compute, {n_rows, options.n_ctx}));
     if (options.voice) {
         TRY_SET(s.listener, Listener::make(options.voice));
     }
     s.batch_size = options.batch_size;
+    s.piece_ms_max = piece_length(options, s.model->info());
     return session;
 }
 
@@ -110,6 +121,7 @@ Expected<std::string> Session::check(const Options& options) const {
                      "speech is to be told from other sound, and the session has no detector "
                      "(SessionOptions::voice)"};
     }
+    TRY(state_->model->check(options));
     const std::string& asked = options.language;
     if (asked.empty() || asked == "auto") {
         return info.detects_language ? std::string() : info.languages.at(0);
@@ -127,10 +139,12 @@ Expected<std::string> Session::check(const Options& options) const {
 Status Session::State::prepare(Heard& recording, const Options& options) {
     if (options.vad) TRY(recording.find_speech(*listener, options));
     const bool may_cut = options.clips.empty() || options.vad;
+    if (!may_cut || recording.is_silent()) return {};
+    if (model->info().piece_ms_max > 0) return recording.cut(piece_ms_max, 0);
     const bool side_by_side =
         batch_size != 1 && !options.condition_on_previous_text.value_or(false);
-    if (!may_cut || !side_by_side || recording.is_silent()) return {};
-    return recording.cut(batch_size > 0 ? 0 : uncut_ms);
+    if (!side_by_side) return {};
+    return recording.cut(piece_ms_max, batch_size > 0 ? 0 : uncut_ms);
 }
 
 // Listens to all recordings: the numbers of those that have something to decode. The transcripts of
@@ -196,6 +210,17 @@ Expected<std::vector<Transcript>> Session::transcribe(std::span<AudioSource* con
     if (!status && status.error().code != Code::aborted) return std::move(status).error();
     if (state_->taps) TRY(state_->taps->status());
     return out;
+}
+
+Expected<Answer> Session::answer(std::string_view text, const Options& options) {
+    Compute::Lease lease(*state_->compute);
+    Expected<Answer> answer = state_->worker->answer(text, options);
+    state_->compute->cancelled() = false;
+    return answer;
+}
+
+Limits Session::limits() const {
+    return state_->worker->limits();
 }
 
 void Session::cancel() noexcept {

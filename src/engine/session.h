@@ -20,6 +20,8 @@ struct SessionOptions {
     // pieces are decoded independently of each other, unless they shall see the text before them
     // (Options::condition_on_previous_text). 0: some, of recordings that are longer than a minute.
     int batch_size = 0;
+    i64 piece_ms_max = 0;  // of those pieces; 0: what the model likes best
+    int n_ctx = 0;         // tokens that a row of a language model may hold; 0: what the model has
     std::shared_ptr<const VoiceDetector> voice = {};  // for Options::vad
 };
 
@@ -30,14 +32,17 @@ class Session {
                                                    const SessionOptions& options = {});
     ~Session();
     // One Transcript a recording, in order. Errors before any work: invalid_argument (Options::vad
-    // without a detector), unsupported (language, task). A fault of one recording is in its
-    // Transcript. After cancel(): every Transcript holds what was decoded and outcome is truncated
-    // with error.code aborted.
+    // without a detector), unsupported (language, task, what else the model has not). A fault of
+    // one recording is in its Transcript. After cancel(): every Transcript holds what was decoded
+    // and outcome is truncated with error.code aborted.
     Expected<std::vector<Transcript>> transcribe(std::span<AudioSource* const> recordings,
                                                  const Options& options);
+    // See Worker::answer.
+    Expected<Answer> answer(std::string_view text, const Options& options);
     // Validates language and task against the model; transcribe() does the same. Gives the
     // language code ("" when it is to be detected).
     Expected<std::string> check(const Options& options) const;
+    Limits limits() const;
     // Ends the run under way, or the next one when none is. From any thread, and a signal handler.
     void cancel() noexcept;
     void observe(TapSink* sink);

@@ -1,5 +1,6 @@
 #include "families/registry.h"
 
+#include "families/canary_qwen/model.h"
 #include "families/silero/model.h"
 #include "families/whisper/model.h"
 
@@ -7,6 +8,7 @@ namespace transcribe {
 
 std::span<const Family> families() {
     static constexpr Family table[] = {
+        {"canary_qwen", canary_qwen::load},
         {"whisper", whisper::load},
     };
     return table;

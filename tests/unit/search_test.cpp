@@ -153,6 +153,14 @@ TEST(Search, ALoopIsEndedWhereThatIsWanted) {
     EXPECT_FALSE(is_looping(ha));
 }
 
+TEST(Search, WhatALoopRepeatsIsSaidOnce) {
+    std::vector<int> tokens{7, 8, 4, 5, 6};
+    EXPECT_EQ(n_without_loop(tokens), tokens.size());
+    for (int i = 0; i < 40; i++) tokens.push_back(4 + i % 3);
+    EXPECT_EQ(n_without_loop(tokens), 5u);
+    EXPECT_EQ(n_without_loop(std::vector<int>(50, 3)), 1u);
+}
+
 TEST(Search, ForcedTokensComeFirstAndDoNotCount) {
     for (int n_rows : {1, 4}) {
         SearchSpec s = spec(n_rows);

@@ -40,7 +40,7 @@ class EverySecond : public Model {
         info_.has_timestamps = true;
     }
     const ModelInfo& info() const override { return info_; }
-    Expected<std::unique_ptr<Worker>> worker(Compute&, int) const override {
+    Expected<std::unique_ptr<Worker>> worker(Compute&, const WorkerOptions&) const override {
         return std::unique_ptr<Worker>(std::make_unique<Ears>(*heard));
     }
     std::shared_ptr<std::vector<Hearing>> heard = std::make_shared<std::vector<Hearing>>();
@@ -70,6 +70,7 @@ class EverySecond : public Model {
             }
             return {};
         }
+        Limits limits() const override { return {}; }
 
       private:
         std::vector<Hearing>& heard_;

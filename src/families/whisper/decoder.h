@@ -30,6 +30,9 @@ class WindowDecoder {
     // Tokens that a text may have after this prompt.
     size_t n_tokens_max(const Prompt& prompt) const;
     int n_seats() const { return memory_.sizes().n_rows; }
+    size_t cache_bytes_of_seat() const {
+        return (memory_.n_bytes() + seats_.self.n_bytes()) / static_cast<size_t>(n_seats());
+    }
     // mel [n_mels, n_frames] -> the seat's memory.
     Status encode(const std::vector<float>& mel, int seat);
     // Probability of each language (order of Config::languages) for the seat's window.

@@ -27,10 +27,11 @@ Status WhisperModel::read(Loader& loader) {
     return {};
 }
 
-Expected<std::unique_ptr<Worker>> WhisperModel::worker(Compute& compute, int batch_size) const {
+Expected<std::unique_ptr<Worker>> WhisperModel::worker(Compute& compute,
+                                                       const WorkerOptions& options) const {
     TRY_SET(auto decoder, WindowDecoder::make(compute, net_, config_));
     return std::unique_ptr<Worker>(std::make_unique<WhisperWorker>(
-        Facts{config_, *tokenizer_, *mel_}, std::move(decoder), batch_size));
+        Facts{config_, *tokenizer_, *mel_}, std::move(decoder), options.batch_size));
 }
 
 Expected<std::shared_ptr<const WhisperModel>> WhisperModel::load(Loader& loader) {

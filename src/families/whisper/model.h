@@ -13,7 +13,8 @@ class WhisperModel : public Model {
     explicit WhisperModel(std::shared_ptr<const Gguf> file) : weights_(std::move(file)) {}
 
     const ModelInfo& info() const override { return config_.info; }
-    Expected<std::unique_ptr<Worker>> worker(Compute& compute, int batch_size) const override;
+    Expected<std::unique_ptr<Worker>> worker(Compute& compute,
+                                             const WorkerOptions& options) const override;
 
     const Config& config() const { return config_; }
     const Net& net() const { return net_; }

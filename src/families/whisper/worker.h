@@ -18,6 +18,9 @@ class WhisperWorker : public Worker {
 
     Status run(std::span<const Recording> recordings, const Options& options,
                std::span<Transcript> out) override;
+    Limits limits() const override {
+        return {0, decoder_->cache_bytes_of_seat() * static_cast<size_t>(n_seats_max_)};
+    }
 
   private:
     struct Run;  // the recordings under way
