@@ -117,8 +117,8 @@ inline void scores_with(const Queries& q, const float* panels, size_t d_head, si
                         size_t last, float* to, size_t n_scores) {
     auto as_is = [](V sum, size_t) { return sum; };
     for (size_t s = first; s < last; s += n_panel) {
-        tiles(q.at, q.stride, q.n, panels + s * d_head, n_panel, d_head, to + (s - first), n_scores,
-              n_panel, as_is);
+        tiles(q.at, {q.stride, 1}, q.n, panels + s * d_head, n_panel, d_head, to + (s - first),
+              n_scores, n_panel, as_is);
     }
 }
 
@@ -167,7 +167,7 @@ void block(const Attention& a, const Unit& u, const Packed& p, size_t query, siz
     }
     float* out = a.out + query_at(a, u, query);
     for (size_t c = 0; c < a.d_head; c += n_panel) {
-        tiles(p.scores, p.n_scores, n, p.values + c, p.n_value, a.n_keys, out + c, stride,
+        tiles(p.scores, {p.n_scores, 1}, n, p.values + c, p.n_value, a.n_keys, out + c, stride,
               std::min(n_panel, a.d_head - c), [](V sum, size_t) { return sum; });
     }
     for (size_t i = 0; i < n; i++) {

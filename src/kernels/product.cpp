@@ -84,6 +84,43 @@ void few_rows(const Product& p, Range outs) {
     }
 }
 
+// A tile of packed rows is [n_in, n_tile_width]. Read where they stand, rows that are 4 KB apart
+// would fall on the same few places of the first-level cache.
+constexpr size_t n_tile_width = (n_tile + n_strip - 1) / n_strip * n_strip;
+
+size_t run_n_packed(const Product& p) {
+    if (p.n_rows < n_few) return 0;
+    return (p.n_rows + n_tile - 1) / n_tile * n_tile_width * p.n_in;
+}
+
+void run_pack_rows(const Product& p, float* to, size_t i, size_t n) {
+    Range rows = part(p.n_rows, n_tile, i, n);
+    for (size_t r = rows.first; r < rows.last; r += n_tile) {
+        const auto* from = reinterpret_cast<const char*>(p.x + r * p.x_stride);
+        Rows<float> tile_rows{from, p.x_stride * sizeof(float), std::min(n_tile, rows.last - r),
+                              p.n_in};
+        transpose(tile_rows, to + r / n_tile * n_tile_width * p.n_in, n_tile_width);
+    }
+}
+
+// All rows with the panels of outputs [from, to).
+void rows_with_panels(const Product& p, Range outs, const float* panels) {
+    for (size_t r = 0; r < p.n_rows; r += n_tile) {
+        const float* x = p.packed + r / n_tile * n_tile_width * p.n_in;
+        for (size_t o = outs.first; o < outs.last; o += n_panel) {
+            size_t n_cols = std::min(n_panel, outs.last - o);
+            float bias[n_panel] = {};
+            if (p.bias) std::memcpy(bias, p.bias + o, n_cols * sizeof(float));
+            auto finish = [&](V sum, size_t column) {
+                return activated(p.activation, hn::Add(sum, hn::LoadU(D(), bias + column)));
+            };
+            tiles(x, {1, n_tile_width}, std::min(n_tile, p.n_rows - r),
+                  panels + (o - outs.first) * p.n_in, n_panel, p.n_in, p.y + r * p.y_stride + o,
+                  p.y_stride, n_cols, finish);
+        }
+    }
+}
+
 template <class T>
 void many_rows(const Product& p, Range outs) {
     size_t panel_size = p.n_in * n_panel;
@@ -95,19 +132,7 @@ void many_rows(const Product& p, Range outs) {
             pack<T>(static_cast<const char*>(p.w.data) + o * p.w.stride_bytes, p.w.stride_bytes,
                     std::min(n_panel, to - o), p.n_in, panels + (o - from) * p.n_in);
         }
-        for (size_t r = 0; r < p.n_rows; r += n_tile) {
-            size_t n = std::min(n_tile, p.n_rows - r);
-            for (size_t o = from; o < to; o += n_panel) {
-                size_t n_cols = std::min(n_panel, to - o);
-                float bias[n_panel] = {};
-                if (p.bias) std::memcpy(bias, p.bias + o, n_cols * sizeof(float));
-                auto finish = [&](V sum, size_t column) {
-                    return activated(p.activation, hn::Add(sum, hn::LoadU(D(), bias + column)));
-                };
-                tiles(p.x + r * p.x_stride, p.x_stride, n, panels + (o - from) * p.n_in, n_panel,
-                      p.n_in, p.y + r * p.y_stride + o, p.y_stride, n_cols, finish);
-            }
-        }
+        rows_with_panels(p, {from, to}, panels);
     }
 }
 
@@ -120,7 +145,7 @@ void product_of(const Product& p, size_t i, size_t n) {
     }
     Range rows = part(p.n_rows, n_tile, i, n);
     Product own = p;
-    own.x += rows.first * p.x_stride;
+    own.packed += rows.first / n_tile * n_tile_width * p.n_in;
     own.y += rows.first * p.y_stride;
     own.n_rows = rows.last - rows.first;
     many_rows<T>(own, {0, p.n_out});
@@ -141,6 +166,16 @@ HWY_AFTER_NAMESPACE();
 namespace transcribe::kernels {
 
 HWY_EXPORT(run_product);
+HWY_EXPORT(run_n_packed);
+HWY_EXPORT(run_pack_rows);
+
+size_t n_packed(const Product& p) {
+    return HWY_DYNAMIC_DISPATCH(run_n_packed)(p);
+}
+
+void pack_rows(const Product& p, float* to, size_t i, size_t n) {
+    HWY_DYNAMIC_DISPATCH(run_pack_rows)(p, to, i, n);
+}
 
 void product(const Product& p, size_t i, size_t n) {
     HWY_DYNAMIC_DISPATCH(run_product)(p, i, n);

@@ -2,9 +2,9 @@
 // chosen at run time (Highway). Sums are in F32 and the rows are not rounded, whatever type the
 // weights are stored in.
 //
-// Many rows: weights are brought into panels of a few outputs, input by input, which stay in the
-// cache while all rows pass by. Few rows (decoder steps): each weight is read once from memory, as
-// it is stored, and meets all rows.
+// Many rows: they are packed first; then weights are brought into panels of a few outputs, input by
+// input, which stay in the cache while all rows pass by. Few rows (decoder steps): each weight is
+// read once from memory, as it is stored, and meets all rows.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +30,13 @@ struct Product {
     size_t n_in, n_out, n_rows;
     const float* bias = nullptr;               // [n_out], added
     Activation activation = Activation::none;  // of the sum
+    const float* packed = nullptr;             // what pack_rows() has made of x
 };
 
+// Floats that x takes when it is packed; 0 for few rows, which are read as they are.
+size_t n_packed(const Product& p);
+// Packs the share `i` of `n` of the rows; product() wants all of them.
+void pack_rows(const Product& p, float* to, size_t i, size_t n);
 // Computes the share `i` of `n` of the outputs. Shares may run at the same time.
 void product(const Product& p, size_t i, size_t n);
 

@@ -71,56 +71,82 @@ float* scratch(size_t n_floats) {
 
 constexpr size_t n_strip = std::min<size_t>(4, n_panel);
 
-// A strip of rows of n, one after another, becomes columns of a panel:
-// to[k * n_panel + j] = from[j * n + k].
-HWY_INLINE void transpose_strip(const float* from, size_t n, float* to) {
-    size_t k = 0;
+// Rows of n stored values, one every stride_bytes, of which the last may be missing.
+template <class T>
+struct Rows {
+    const char* at;
+    size_t stride_bytes, n_rows, n;
+    const T* row(size_t i) const { return reinterpret_cast<const T*>(at + i * stride_bytes); }
+};
+
+// Four rows from `first` on become columns: to[k * width + j] = row j [k]; missing rows are 0.
+template <class T>
+HWY_INLINE void transpose_strip(const Rows<T>& from, size_t first, size_t k_first, size_t k_last,
+                                float* to, size_t width) {
+    size_t k = k_first;
 #if HWY_TARGET != HWY_SCALAR
+    const D d;
     const hn::FixedTag<float, 4> d4;
-    const hn::RepartitionToWide<decltype(d4)> d2;
-    for (; k + 4 <= n; k += 4) {
-        auto a = hn::LoadU(d4, from + k), b = hn::LoadU(d4, from + n + k);
-        auto c = hn::LoadU(d4, from + 2 * n + k), e = hn::LoadU(d4, from + 3 * n + k);
-        auto ab0 = hn::InterleaveLower(d4, a, b), ab1 = hn::InterleaveUpper(d4, a, b);
-        auto ce0 = hn::InterleaveLower(d4, c, e), ce1 = hn::InterleaveUpper(d4, c, e);
-        auto low = [&](auto x, auto y) {
-            return hn::BitCast(d4, hn::InterleaveLower(d2, hn::BitCast(d2, x), hn::BitCast(d2, y)));
-        };
-        auto high = [&](auto x, auto y) {
-            return hn::BitCast(d4, hn::InterleaveUpper(d2, hn::BitCast(d2, x), hn::BitCast(d2, y)));
-        };
-        hn::StoreU(low(ab0, ce0), d4, to + k * n_panel);
-        hn::StoreU(high(ab0, ce0), d4, to + (k + 1) * n_panel);
-        hn::StoreU(low(ab1, ce1), d4, to + (k + 2) * n_panel);
-        hn::StoreU(high(ab1, ce1), d4, to + (k + 3) * n_panel);
+    const hn::RepartitionToWide<D> wider;
+    auto low = [&](V x, V y) {
+        return hn::BitCast(
+            d, hn::InterleaveLower(wider, hn::BitCast(wider, x), hn::BitCast(wider, y)));
+    };
+    auto high = [&](V x, V y) {
+        return hn::BitCast(
+            d, hn::InterleaveUpper(wider, hn::BitCast(wider, x), hn::BitCast(wider, y)));
+    };
+    for (; first + n_strip <= from.n_rows && k + n_lanes <= k_last; k += n_lanes) {
+        V a = wide(from.row(first) + k), b = wide(from.row(first + 1) + k);
+        V c = wide(from.row(first + 2) + k), e = wide(from.row(first + 3) + k);
+        V ab0 = hn::InterleaveLower(d, a, b), ab1 = hn::InterleaveUpper(d, a, b);
+        V ce0 = hn::InterleaveLower(d, c, e), ce1 = hn::InterleaveUpper(d, c, e);
+        // Each block of four lanes is now four columns' worth of one k.
+        HWY_ALIGN float blocks[n_strip * n_lanes];
+        hn::Store(low(ab0, ce0), d, blocks);
+        hn::Store(high(ab0, ce0), d, blocks + n_lanes);
+        hn::Store(low(ab1, ce1), d, blocks + 2 * n_lanes);
+        hn::Store(high(ab1, ce1), d, blocks + 3 * n_lanes);
+        for (size_t i = 0; i < n_lanes; i++) {
+            auto block = hn::Load(d4, blocks + i % 4 * n_lanes + i / 4 * 4);
+            hn::StoreU(block, d4, to + (k + i) * width);
+        }
     }
 #endif
-    for (; k < n; k++) {
-        for (size_t j = 0; j < n_strip; j++) to[k * n_panel + j] = from[j * n + k];
+    for (; k < k_last; k++) {
+        for (size_t j = 0; j < n_strip; j++) {
+            to[k * width + j] = first + j < from.n_rows ? wide_one(from.row(first + j)[k]) : 0.0f;
+        }
+    }
+}
+
+// Up to `width` rows become the columns of a panel [n, width]; the rest is 0. Part by part, so that
+// what strips write side by side is still in the first-level cache.
+template <class T>
+void transpose(const Rows<T>& from, float* to, size_t width) {
+    constexpr size_t n_part = 128;
+    for (size_t k = 0; k < from.n; k += n_part) {
+        for (size_t j = 0; j < width; j += n_strip) {
+            transpose_strip(from, j, k, std::min(k + n_part, from.n), to + j, width);
+        }
     }
 }
 
 // `n_cols` rows of `n` stored values become the columns of a panel [n, n_panel]; the rest is 0.
 template <class T>
 void pack(const char* rows, size_t stride_bytes, size_t n_cols, size_t n, float* panel) {
-    float* strip = scratch<0>(n_strip * n);
-    for (size_t j = 0; j < n_panel; j += n_strip) {
-        for (size_t i = 0; i < n_strip; i++) {
-            if (j + i < n_cols) {
-                widen_row(reinterpret_cast<const T*>(rows + (j + i) * stride_bytes), n,
-                          strip + i * n);
-            } else {
-                std::fill_n(strip + i * n, n, 0.0f);
-            }
-        }
-        transpose_strip(strip, n, panel + j);
-    }
+    transpose(Rows<T>{rows, stride_bytes, n_cols, n}, panel, n_panel);
 }
+
+// Where rows of x stand: x[r * row + k * step].
+struct Steps {
+    size_t row, step;
+};
 
 // y[r][c] = sum over k of x[r][k] * panel[k][c], for R rows and the columns of a panel; `finish`
 // gets each vector of sums and its column.
 template <size_t R, class Finish>
-HWY_INLINE void tile(const float* x, size_t x_stride, const float* panel, size_t panel_stride,
+HWY_INLINE void tile(const float* x, Steps x_steps, const float* panel, size_t panel_stride,
                      size_t n_k, float* y, size_t y_stride, size_t n_cols, const Finish& finish) {
     const D d;
     V left[R], right[R];
@@ -129,10 +155,11 @@ HWY_INLINE void tile(const float* x, size_t x_stride, const float* panel, size_t
         V p0 = hn::LoadU(d, panel), p1 = hn::LoadU(d, panel + n_lanes);
         panel += panel_stride;
         HWY_UNROLL(12) for (size_t r = 0; r < R; r++) {
-            V value = hn::Set(d, x[r * x_stride + k]);
+            V value = hn::Set(d, x[r * x_steps.row]);
             left[r] = hn::MulAdd(value, p0, left[r]);
             right[r] = hn::MulAdd(value, p1, right[r]);
         }
+        x += x_steps.step;
     }
     for (size_t r = 0; r < R; r++) {
         float* to = y + r * y_stride;
@@ -151,12 +178,12 @@ HWY_INLINE void tile(const float* x, size_t x_stride, const float* panel, size_t
 
 // Tiles for any number of rows.
 template <class Finish>
-HWY_INLINE void tiles(const float* x, size_t x_stride, size_t n_rows, const float* panel,
+HWY_INLINE void tiles(const float* x, Steps x_steps, size_t n_rows, const float* panel,
                       size_t panel_stride, size_t n_k, float* y, size_t y_stride, size_t n_cols,
                       const Finish& finish) {
     size_t r = 0;
     auto at = [&](auto rows) {
-        tile<decltype(rows)::value>(x + r * x_stride, x_stride, panel, panel_stride, n_k,
+        tile<decltype(rows)::value>(x + r * x_steps.row, x_steps, panel, panel_stride, n_k,
                                     y + r * y_stride, y_stride, n_cols, finish);
         r += decltype(rows)::value;
     };

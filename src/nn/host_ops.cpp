@@ -29,6 +29,17 @@ bool is_known(const ggml_tensor* t) {
     return t->type == GGML_TYPE_F32 || t->type == GGML_TYPE_F16 || t->type == GGML_TYPE_BF16;
 }
 
+// Many rows are packed once for all shares, into memory that the calling thread keeps.
+void pack_rows(kernels::Product& p, const Graph::Carried& node) {
+    thread_local std::vector<float> packed;
+    size_t n_floats = kernels::n_packed(p);
+    if (packed.size() < n_floats) packed.resize(n_floats);
+    float* to = packed.data();  // a helper that named `packed` would find its own
+    p.packed = to;
+    if (n_floats == 0) return;
+    share_out(node, 4 * n_floats, [&](size_t i, size_t n) { kernels::pack_rows(p, to, i, n); });
+}
+
 // Sources: w, x, bias where there is one.
 void run_product(ggml_tensor* dst, int, int, void* user) {
     const ggml_tensor *w = dst->src[0], *x = dst->src[1], *bias = dst->src[2];
@@ -54,6 +65,7 @@ void run_product(ggml_tensor* dst, int, int, void* user) {
         size_t i2 = count(batch % x->ne[2]), i3 = count(batch / x->ne[2]);
         p.x = floats(x, i2 * x->nb[2] + i3 * x->nb[3]);
         p.y = const_cast<float*>(floats(dst, i2 * dst->nb[2] + i3 * dst->nb[3]));
+        pack_rows(p, carried(user));
         share_out(carried(user), cost, [&](size_t i, size_t n) { kernels::product(p, i, n); });
     }
 }

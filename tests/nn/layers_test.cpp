@@ -80,8 +80,8 @@ TEST(Gelu, RowIsWithinItsBound) {
         bias.push_back(static_cast<float>(i % 7) * 0.25f);
     }
     std::vector<float> plain(x.size()), biased(x.size());
-    kernels::gelu(x.data(), nullptr, plain.data(), x.size());
-    kernels::gelu(x.data(), bias.data(), biased.data(), x.size());
+    kernels::activate(kernels::Activation::gelu, x.data(), nullptr, plain.data(), x.size());
+    kernels::activate(kernels::Activation::gelu, x.data(), bias.data(), biased.data(), x.size());
     double worst = 0;
     for (size_t i = 0; i < x.size(); i++) {
         double xb = x[i] + bias[i];  // rounded to F32, as the row does it

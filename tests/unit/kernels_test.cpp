@@ -102,6 +102,11 @@ void check_product(Stored type, const Sizes& s, bool with_bias, bool gelu, size_
               .n_rows = s.n_rows,
               .bias = with_bias ? bias.data() : nullptr,
               .activation = gelu ? Activation::gelu : Activation::none};
+    std::vector<float> packed(n_packed(p));
+    p.packed = packed.data();
+    if (!packed.empty()) {
+        for (size_t i = 0; i < n_shares; i++) pack_rows(p, packed.data(), i, n_shares);
+    }
     for (size_t i = 0; i < n_shares; i++) product(p, i, n_shares);
     std::vector<double> wanted;
     for (size_t r = 0; r < s.n_rows; r++) {
