@@ -157,15 +157,30 @@ TEST_F(CanaryTwin, ClipsOfAnyLengthsInAnyOrder) {
     EXPECT_TRUE(ear.hear({}).empty());
 }
 
-TEST_F(CanaryTwin, StopsWhenCancelled) {
+// Cancels when the first layer is done.
+class Canceller : public Recorder {
+  public:
+    explicit Canceller(Compute& compute) : compute_(compute) {}
+    void take(std::string_view name, const Shape& shape, std::span<const float> values) override {
+        Recorder::take(name, shape, values);
+        if (name == "enc.block.0.out") compute_.cancelled() = true;
+    }
+
+  private:
+    Compute& compute_;
+};
+
+TEST_F(CanaryTwin, StopsBetweenLayersWhenCancelled) {
     Ear ear(path_);
-    ear.compute->cancelled() = true;
-    std::vector<std::span<const float>> views;
-    std::vector<Samples> all = clips();
-    for (const Samples& clip : all) views.emplace_back(clip);
+    Canceller canceller(*ear.compute);
+    ear.compute->observe(&canceller);
+    Samples clip = array("odd.samples");
+    std::vector<std::span<const float>> views = {clip};
     auto out = canary_qwen::AudioEncoder(*ear.compute, ear.net, ear.config, *ear.mel).encode(views);
     ASSERT_FALSE(out);
     EXPECT_EQ(out.error().code, Code::aborted);
+    EXPECT_TRUE(canceller.taps.contains("enc.block.0.out"));
+    EXPECT_FALSE(canceller.taps.contains("enc.block.1.out"));
 }
 
 // As files of this family are published, by a program that shares nothing with the converter.
