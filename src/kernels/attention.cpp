@@ -358,6 +358,7 @@ void run_attention(const Attention& a, size_t i, size_t n) {
         case Stored::f32: return attention_of<float>(a, i, n);
         case Stored::f16: return attention_of<hwy::float16_t>(a, i, n);
         case Stored::bf16: return attention_of<hwy::bfloat16_t>(a, i, n);
+        case Stored::blocks: return;  // no cache is stored so
     }
 }
 

@@ -1,5 +1,7 @@
 #include "kernels/product.h"
 
+#include <type_traits>
+
 #include "kernels/rows.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -121,6 +123,29 @@ void rows_with_panels(const Product& p, Range outs, const float* panels) {
     }
 }
 
+struct Blocks {};
+
+// The panel of outputs [o, o + n_cols).
+template <class T>
+void pack_outputs(const Product& p, size_t o, size_t n_cols, float* panel) {
+    const char* rows = static_cast<const char*>(p.w.data) + o * p.w.stride_bytes;
+    if constexpr (!std::is_same_v<T, Blocks>) {
+        pack<T>(rows, p.w.stride_bytes, n_cols, p.n_in, panel);
+    } else {
+        float* strip = scratch<0>(n_strip * p.n_in);
+        for (size_t j = 0; j < n_panel; j += n_strip) {
+            size_t n = std::min(n_strip, n_cols - std::min(j, n_cols));
+            for (size_t i = 0; i < n; i++) {
+                p.w.widen(rows + (j + i) * p.w.stride_bytes, strip + i * p.n_in,
+                          static_cast<std::int64_t>(p.n_in));
+            }
+            const auto* wide_rows = reinterpret_cast<const char*>(strip);
+            transpose_strip(Rows<float>{wide_rows, p.n_in * sizeof(float), n, p.n_in}, 0, 0, p.n_in,
+                            panel + j, n_panel);
+        }
+    }
+}
+
 template <class T>
 void many_rows(const Product& p, Range outs) {
     size_t panel_size = p.n_in * n_panel;
@@ -129,8 +154,7 @@ void many_rows(const Product& p, Range outs) {
         size_t to = std::min(from + n_group, outs.last);
         float* panels = scratch<1>(n_group / n_panel * panel_size);
         for (size_t o = from; o < to; o += n_panel) {
-            pack<T>(static_cast<const char*>(p.w.data) + o * p.w.stride_bytes, p.w.stride_bytes,
-                    std::min(n_panel, to - o), p.n_in, panels + (o - from) * p.n_in);
+            pack_outputs<T>(p, o, std::min(n_panel, to - o), panels + (o - from) * p.n_in);
         }
         rows_with_panels(p, {from, to}, panels);
     }
@@ -138,7 +162,9 @@ void many_rows(const Product& p, Range outs) {
 
 template <class T>
 void product_of(const Product& p, size_t i, size_t n) {
-    if (p.n_rows < n_few) return few_rows<T>(p, part(p.n_out, 1, i, n));
+    if constexpr (!std::is_same_v<T, Blocks>) {
+        if (p.n_rows < n_few) return few_rows<T>(p, part(p.n_out, 1, i, n));
+    }
     bool wide_enough = p.n_out >= 2 * n_panel * n;
     if (wide_enough || p.n_rows < 4 * n_tile * n) {
         return many_rows<T>(p, part(p.n_out, n_panel, i, n));
@@ -156,6 +182,7 @@ void run_product(const Product& p, size_t i, size_t n) {
         case Stored::f32: return product_of<float>(p, i, n);
         case Stored::f16: return product_of<hwy::float16_t>(p, i, n);
         case Stored::bf16: return product_of<hwy::bfloat16_t>(p, i, n);
+        case Stored::blocks: return product_of<Blocks>(p, i, n);
     }
 }
 

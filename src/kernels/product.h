@@ -8,17 +8,20 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "kernels/activation.h"
 
 namespace transcribe::kernels {
 
-enum class Stored { f32, f16, bf16 };
+enum class Stored { f32, f16, bf16, blocks };
 
 struct Matrix {
     const void* data;
     Stored type;
     size_t stride_bytes;  // from row to row
+    // Of blocks, which products of few rows do not take: brings a row of n values into floats.
+    void (*widen)(const void* row, float* to, std::int64_t n) = nullptr;
 };
 
 struct Product {

@@ -21,7 +21,7 @@ kernels::Stored stored(const ggml_tensor* t) {
         case GGML_TYPE_F32: return kernels::Stored::f32;
         case GGML_TYPE_F16: return kernels::Stored::f16;
         case GGML_TYPE_BF16: return kernels::Stored::bf16;
-        default: throw Bug("a host operation got a type that it does not know");
+        default: return kernels::Stored::blocks;
     }
 }
 
@@ -44,7 +44,7 @@ void pack_rows(kernels::Product& p, const Graph::Carried& node) {
 void run_product(ggml_tensor* dst, int, int, void* user) {
     const ggml_tensor *w = dst->src[0], *x = dst->src[1], *bias = dst->src[2];
     kernels::Product p{
-        .w = {w->data, stored(w), w->nb[1]},
+        .w = {w->data, stored(w), w->nb[1], ggml_get_type_traits(w->type)->to_float},
         .x = nullptr,
         .x_stride = x->nb[1] / sizeof(float),
         .y = nullptr,
@@ -141,7 +141,8 @@ void run_attention(ggml_tensor* dst, int, int, void* user) {
 }  // namespace
 
 Tensor host_product(Tensor w, Tensor x, Weight bias, Activation activation) {
-    CHECK(is_known(w.t) && w.dim(0) == x.dim(0));
+    CHECK(w.dim(0) == x.dim(0));
+    CHECK(is_known(w.t) || (ggml_is_contiguous(x.t) && ggml_nrows(x.t) >= n_rows_of_blocks));
     CHECK(x.t->type == GGML_TYPE_F32 && x.t->nb[0] == sizeof(float));
     std::vector<ggml_tensor*> sources{w.t, x.t};
     if (bias) sources.push_back(bias.t);

@@ -6,8 +6,10 @@
 
 namespace transcribe {
 
-// activation(W x + bias): w F32, F16 or BF16 [in, out], x F32 [in, n...] -> [out, n...]; x may be a
-// view whose rows overlap, bias may be empty.
+// activation(W x + bias): w [in, out], x F32 [in, n...] -> [out, n...]; bias may be empty. With w
+// F32, F16 or BF16 x may be a view whose rows overlap; with others its rows lie together and are
+// many.
+constexpr i64 n_rows_of_blocks = 32;
 Tensor host_product(Tensor w, Tensor x, Weight bias, Activation activation);
 
 // W x for a quantized w and few rows.

@@ -34,14 +34,12 @@ Tensor product(Weight w, Tensor x, Weight bias, Activation activation) {
         w.dtype() == Dtype::f32 || w.dtype() == Dtype::f16 || w.dtype() == Dtype::bf16;
     Tensor as_it_is = x.g->use(w);
     if (x.g->on_cpu && stored_as_floats) return host_product(as_it_is, x, bias, activation);
-    // Quantized weights with few rows are ggml's: it rounds the rows to 8 bits. With many rows it
-    // is both exact and faster to widen the weights for the time of the product.
-    constexpr i64 n_rows_many = 32;
-    if (x.g->on_cpu && ggml_nrows(x.t) >= n_rows_many) {
-        Tensor wide{ggml_cast(x.g->ctx, w.t, GGML_TYPE_F32), x.g};
-        return host_product(wide, x, bias, activation);
-    }
     if (!ggml_is_contiguous(x.t)) x.t = ggml_cont(x.g->ctx, x.t);
+    // Quantized weights with few rows are ggml's: it rounds the rows to 8 bits. With many rows it
+    // is both exact and faster to widen the weights, panel by panel.
+    if (x.g->on_cpu && ggml_nrows(x.t) >= n_rows_of_blocks) {
+        return host_product(as_it_is, x, bias, activation);
+    }
     Tensor y = x.g->on_cpu ? host_quantized_product(w, x) : device_product(w, x);
     if (x.g->on_cpu && activation != Activation::none) return host_activate(activation, y, bias);
     if (bias) y = y + bias;
