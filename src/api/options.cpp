@@ -89,30 +89,28 @@ void read_search(const transcribe_run_options& given, Limits& limits, Options& o
     options.seed = given.seed;
 }
 
+// What is given; without anything all zeros, which are the defaults of these.
+template <class T>
+T given_or_zeros(const T* given, const char* name) {
+    T options{};
+    options.size = sizeof options;
+    if (!given) return options;
+    need_size(given->size, sizeof options, name);
+    return *given;
+}
+
 }  // namespace
 
 transcribe_find_options options_or_defaults(const transcribe_find_options* given) {
-    transcribe_find_options options{};
-    options.size = sizeof options;
-    if (!given) return options;
-    need_size(given->size, sizeof options, "transcribe_find_options");
-    return *given;
+    return given_or_zeros(given, "transcribe_find_options");
 }
 
 transcribe_model_options options_or_defaults(const transcribe_model_options* given) {
-    transcribe_model_options options{};
-    options.size = sizeof options;
-    if (!given) return options;
-    need_size(given->size, sizeof options, "transcribe_model_options");
-    return *given;
+    return given_or_zeros(given, "transcribe_model_options");
 }
 
 transcribe_session_options options_or_defaults(const transcribe_session_options* given) {
-    transcribe_session_options options{};
-    options.size = sizeof options;
-    if (!given) return options;
-    need_size(given->size, sizeof options, "transcribe_session_options");
-    return *given;
+    return given_or_zeros(given, "transcribe_session_options");
 }
 
 transcribe_run_options options_or_defaults(const transcribe_run_options* given) {

@@ -66,38 +66,33 @@ void run_swiglu(ggml_tensor* dst, int, int, void* user) {
     });
 }
 
-Tensor custom(Tensor like, std::initializer_list<ggml_tensor*> sources, ggml_custom_op_t run,
-              int number) {
-    std::vector<ggml_tensor*> args(sources);
-    for (const ggml_tensor* source : args) CHECK(ggml_is_contiguous(source));
-    return {ggml_custom_4d(like.g->ctx, GGML_TYPE_F32, like.dim(0), like.dim(1), like.dim(2),
-                           like.dim(3), args.data(), static_cast<int>(args.size()), run, 1,
-                           like.g->carry(number)),
-            like.g};
+// A node like `x`.
+Tensor node_like(Tensor x, std::vector<ggml_tensor*> sources, ggml_custom_op_t run,
+                 int number = 0) {
+    for (const ggml_tensor* source : sources) CHECK(ggml_is_contiguous(source));
+    return host_node(*x.g, shape_of(x), std::move(sources), run, number);
 }
 
 }  // namespace
 
 Tensor host_rms_norm(Tensor x, Weight weight, float eps) {
     CHECK(x.dim(0) % weight.dim(0) == 0);
-    return custom(x, {x.t, weight.t}, run_rms_norm, static_cast<int>(std::lround(eps / eps_unit)));
+    return node_like(x, {x.t, weight.t}, run_rms_norm,
+                     static_cast<int>(std::lround(eps / eps_unit)));
 }
 
 Tensor host_turns(Tensor pos, i64 d_head, float theta) {
     CHECK(d_head % 2 == 0);
-    ggml_tensor* args[] = {pos.t};
-    return {ggml_custom_4d(pos.g->ctx, GGML_TYPE_F32, d_head, pos.dim(0), 1, 1, args, 1, run_turns,
-                           1, pos.g->carry(std::bit_cast<int>(theta))),
-            pos.g};
+    return host_node(*pos.g, {d_head, pos.dim(0)}, {pos.t}, run_turns, std::bit_cast<int>(theta));
 }
 
 Tensor host_turn(Tensor x, Tensor turns) {
     CHECK(x.dim(0) % turns.dim(0) == 0 && x.dim(1) == turns.dim(1));
-    return custom(x, {x.t, turns.t}, run_turn, 0);
+    return node_like(x, {x.t, turns.t}, run_turn);
 }
 
 Tensor host_swiglu(Tensor gate, Tensor x) {
-    return custom(x, {gate.t, x.t}, run_swiglu, 0);
+    return node_like(x, {gate.t, x.t}, run_swiglu);
 }
 
 }  // namespace transcribe

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "families/model_keys.h"
+
 namespace transcribe::canary_qwen {
 
 namespace {
@@ -34,20 +36,8 @@ CausalLmSpec read_lm(KvReader kv) {
     return spec;
 }
 
-// A control token of the vocabulary; the file's key, where it has one, goes first.
-int special(KvReader kv, const Tokenizer& tokenizer, const char* key, const char* piece) {
-    int id = kv.i32_or(key, tokenizer.find(piece));
-    bool valid = id >= 0 && id < tokenizer.n_tokens();
-    kv.require(valid, fmt::format("the token {} ({}) is one of the vocabulary", piece, key));
-    return valid ? id : 0;
-}
-
 ModelInfo read_info(KvReader kv, const Config& c) {
-    ModelInfo info;
-    info.arch = "canary_qwen";
-    info.name = kv.str_or("general.name", kv.str_or("stt.variant", "canary-qwen"));
-    info.variant = kv.str_or("stt.variant", "");
-    info.license = kv.str_or("general.license", "");
+    ModelInfo info = read_general_info(kv, "canary_qwen", "canary-qwen");
     info.languages = kv.strs("general.languages");
     if (info.languages.empty()) info.languages = {"en"};
     info.has_timestamps = true;  // those of the pieces
@@ -60,16 +50,9 @@ ModelInfo read_info(KvReader kv, const Config& c) {
 
 Expected<std::unique_ptr<const Tokenizer>> read_tokenizer(Loader& loader) {
     KvReader kv = loader.keys("tokenizer.ggml.");
-    Vocabulary v;
-    v.model = kv.str_or("model", "gpt2");
-    v.pre = kv.str_or("pre", "qwen2");
-    v.tokens = kv.strs("tokens");
-    v.types = kv.ints("token_type");
+    Vocabulary v = vocabulary_of(kv, "qwen2");
     v.merges = kv.strs("merges");
-    TRY(loader.problems.done(Code::bad_model, loader.file->path()));
-    auto made = Tokenizer::make(std::move(v));
-    if (made) return made;
-    return Error{Code::bad_model, fmt::format("{}: {}", loader.file->path(), made.error().what)};
+    return make_tokenizer(std::move(v), loader);
 }
 
 Config read_config(KvReader kv, const Tokenizer& tokenizer) {
@@ -78,10 +61,10 @@ Config read_config(KvReader kv, const Tokenizer& tokenizer) {
     c.audio = read_audio_config(kv);
     c.lm = read_lm(dec);
     c.n_positions = dec.i32("max_position_embeddings", 1, n_positions_max);
-    c.audio_locator =
-        special(at.at("perception"), tokenizer, "audio_locator_id", "<|audioplaceholder|>");
-    c.im_start = special(ids, tokenizer, "im_start_token_id", "<|im_start|>");
-    c.im_end = special(ids, tokenizer, "eos_token_id", "<|im_end|>");
+    c.audio_locator = read_special_token(at.at("perception"), tokenizer, "audio_locator_id",
+                                         "<|audioplaceholder|>");
+    c.im_start = read_special_token(ids, tokenizer, "im_start_token_id", "<|im_start|>");
+    c.im_end = read_special_token(ids, tokenizer, "eos_token_id", "<|im_end|>");
     kv.require(c.lm.n_vocab == tokenizer.n_tokens(),
                fmt::format("vocab_size {} is the number of tokens {}", c.lm.n_vocab,
                            tokenizer.n_tokens()));

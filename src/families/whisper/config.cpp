@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "families/model_keys.h"
+
 namespace transcribe::whisper {
 
 namespace {
@@ -40,11 +42,7 @@ MelSpec read_mel(KvReader kv, int n_mels) {
 }
 
 ModelInfo read_info(KvReader kv, const Config& c) {
-    ModelInfo info;
-    info.arch = "whisper";
-    info.name = kv.str_or("general.name", kv.str_or("stt.variant", "whisper"));
-    info.variant = kv.str_or("stt.variant", "");
-    info.license = kv.str_or("general.license", "");
+    ModelInfo info = read_general_info(kv, "whisper", "whisper");
     info.languages = c.multilingual() ? c.languages : std::vector<std::string>{"en"};
     info.translates = c.multilingual() && c.ids.translate >= 0;
     info.detects_language = c.multilingual();
@@ -52,22 +50,16 @@ ModelInfo read_info(KvReader kv, const Config& c) {
     return info;
 }
 
-int special(KvReader kv, const Tokenizer& tokenizer, const char* key, const char* piece) {
-    int id = kv.i32_or(key, tokenizer.find(piece));
-    bool valid = id >= 0 && id < tokenizer.n_tokens();
-    kv.require(valid, fmt::format("the token {} ({}) is one of the vocabulary", piece, key));
-    return valid ? id : 0;
-}
-
 SpecialTokens read_special(KvReader kv, const Tokenizer& tokenizer) {
     SpecialTokens ids;
     ids.n_vocab = tokenizer.n_tokens();
-    ids.sot = special(kv, tokenizer, "decoder_start_token_id", "<|startoftranscript|>");
-    ids.no_timestamps = special(kv, tokenizer, "no_timestamps_token_id", "<|notimestamps|>");
-    ids.transcribe = special(kv, tokenizer, "transcribe_token_id", "<|transcribe|>");
-    ids.translate = special(kv, tokenizer, "translate_token_id", "<|translate|>");
-    ids.sot_prev = special(kv, tokenizer, "prev_sot_token_id", "<|startofprev|>");
-    ids.eot = special(kv, tokenizer, "eot_token_id", "<|endoftext|>");
+    ids.sot = read_special_token(kv, tokenizer, "decoder_start_token_id", "<|startoftranscript|>");
+    ids.no_timestamps =
+        read_special_token(kv, tokenizer, "no_timestamps_token_id", "<|notimestamps|>");
+    ids.transcribe = read_special_token(kv, tokenizer, "transcribe_token_id", "<|transcribe|>");
+    ids.translate = read_special_token(kv, tokenizer, "translate_token_id", "<|translate|>");
+    ids.sot_prev = read_special_token(kv, tokenizer, "prev_sot_token_id", "<|startofprev|>");
+    ids.eot = read_special_token(kv, tokenizer, "eot_token_id", "<|endoftext|>");
     ids.sot_lm = tokenizer.find("<|startoflm|>");
     ids.no_speech = ids.no_timestamps - 1;
     ids.timestamp_begin = ids.no_timestamps + 1;
@@ -111,17 +103,6 @@ std::string text_of(const Facts& facts, std::span<const int> tokens) {
         if (id < facts.config.ids.timestamp_begin) bytes += facts.tokenizer.bytes(id);
     }
     return bytes;
-}
-
-Vocabulary read_vocabulary(KvReader kv) {
-    Vocabulary v;
-    v.model = kv.str_or("model", "gpt2");
-    v.pre = kv.str_or("pre", "gpt2");
-    v.tokens = kv.strs("tokens");
-    v.types = kv.ints("token_type");
-    // Merges are left out on purpose: the reference (tiktoken) takes a token's id as its rank, and
-    // some published tokenizer files lack a merge.
-    return v;
 }
 
 Config read_config(KvReader kv, const Tokenizer& tokenizer) {

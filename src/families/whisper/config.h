@@ -36,7 +36,6 @@ struct Facts {
 // The bytes of the text tokens.
 std::string text_of(const Facts& facts, std::span<const int> tokens);
 
-Vocabulary read_vocabulary(KvReader kv);
 Config read_config(KvReader kv, const Tokenizer& tokenizer);
 
 }  // namespace transcribe::whisper

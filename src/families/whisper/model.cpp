@@ -1,5 +1,6 @@
 #include "families/whisper/model.h"
 
+#include "families/model_keys.h"
 #include "families/whisper/worker.h"
 
 namespace transcribe::whisper {
@@ -7,11 +8,9 @@ namespace transcribe::whisper {
 Status WhisperModel::read(Loader& loader) {
     KvReader kv = loader.keys();
     const std::string& path = loader.file->path();
-    Vocabulary vocabulary = read_vocabulary(kv.at("tokenizer.ggml"));
-    TRY(loader.problems.done(Code::bad_model, path));
-    Expected<std::unique_ptr<const Tokenizer>> tokenizer = Tokenizer::make(std::move(vocabulary));
-    if (!tokenizer) return Error{Code::bad_model, path + ": " + tokenizer.error().what};
-    tokenizer_ = *std::move(tokenizer);
+    // Without merges, on purpose: the reference (tiktoken) takes a token's id as its rank, and some
+    // published tokenizer files lack a merge.
+    TRY_SET(tokenizer_, make_tokenizer(vocabulary_of(kv.at("tokenizer.ggml"), "gpt2"), loader));
     config_ = read_config(kv, *tokenizer_);
     TRY(loader.problems.done(Code::bad_model, path));
 
