@@ -79,9 +79,10 @@ transcribe_status transcribe_model_get_info(const transcribe_model* model,
         info->n_languages = object->languages.size();
         info->detects_language = known.detects_language;
         info->translates = known.translates;
-        info->streams = true;  // all families do, by decoding a growing window (engine/stream.h)
-        info->timestamps =
-            known.has_timestamps ? TRANSCRIBE_TIMESTAMPS_WORD : TRANSCRIBE_TIMESTAMPS_NONE;
+        info->streams = known.has_words;  // by decoding a growing window (engine/stream.h)
+        info->timestamps = known.has_words        ? TRANSCRIBE_TIMESTAMPS_WORD
+                           : known.has_timestamps ? TRANSCRIBE_TIMESTAMPS_SEGMENT
+                                                  : TRANSCRIBE_TIMESTAMPS_NONE;
         info->sample_rate_hz = transcribe::sample_rate;
         info->n_params = known.n_params;
     });

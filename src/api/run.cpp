@@ -13,6 +13,7 @@ constexpr double frame_s = 0.01;  // families count whole ones: the last one may
 transcribe_status unsupported_wish(const ModelInfo& info, const Options& options) {
     if (options.task == Task::translate && !info.translates) return TRANSCRIBE_UNSUPPORTED_TASK;
     if (options.timestamps && !info.has_timestamps) return TRANSCRIBE_UNSUPPORTED_TIMESTAMPS;
+    if (options.word_timestamps && !info.has_words) return TRANSCRIBE_UNSUPPORTED_TIMESTAMPS;
     return TRANSCRIBE_UNSUPPORTED_LANGUAGE;
 }
 

@@ -132,6 +132,7 @@ struct ModelInfo {
     bool translates = false;
     bool detects_language = false;
     bool has_timestamps = false;  // of segments
+    bool has_words = false;       // times of words, on which streaming stands as well
     // What it hears at once, in ms: a longer recording must come to it in pieces. 0: any length.
     i64 piece_ms_max = 0;
     i64 max_audio_ms = 0;  // of a piece, with all the context that the model has; 0: any length

@@ -47,6 +47,7 @@ ModelInfo read_info(KvReader kv, const Config& c) {
     info.translates = c.multilingual() && c.ids.translate >= 0;
     info.detects_language = c.multilingual();
     info.has_timestamps = true;
+    info.has_words = true;
     return info;
 }
 
