@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <optional>
 
 #include "asr/languages.h"
@@ -43,6 +44,22 @@ bool ends_all(const Error& error) {
     return error.code == Code::aborted || error.code == Code::backend ||
            error.code == Code::out_of_memory;
 }
+
+// Reading ends with the run: a long recording is read whole before its first window.
+class Cancellable : public AudioSource {
+  public:
+    Cancellable(AudioSource& source, const std::atomic<bool>& cancelled)
+        : source_(source), cancelled_(cancelled) {}
+    Expected<size_t> read(std::span<float> out) override {
+        if (cancelled_) return Error{Code::aborted, "cancelled"};
+        return source_.read(out);
+    }
+    Status rewind() override { return source_.rewind(); }
+
+  private:
+    AudioSource& source_;
+    const std::atomic<bool>& cancelled_;
+};
 
 // What the worker says of the recordings it was given is said of the caller's: `todo` are their
 // numbers.
@@ -201,10 +218,16 @@ Expected<std::vector<Transcript>> Session::transcribe(std::span<AudioSource* con
                                                       const Options& options) {
     Options checked = options;
     TRY_SET(checked.language, check(options));
+    std::deque<Cancellable> sources;
     std::vector<Heard> heard;
-    for (AudioSource* audio : recordings) heard.emplace_back(*audio);
+    for (AudioSource* audio : recordings) {
+        heard.emplace_back(sources.emplace_back(*audio, state_->compute->cancelled()));
+    }
     std::vector<Transcript> out(recordings.size());
     Status status = state_->decode(heard, checked, out);
+    for (Transcript& transcript : out) {
+        if (transcript.error.code == Code::aborted) transcript.outcome = Outcome::truncated;
+    }
     state_->compute->cancelled() = false;  // the session goes on being usable
     if (state_->listener) state_->listener->cancelled() = false;
     if (!status && status.error().code != Code::aborted) return std::move(status).error();
