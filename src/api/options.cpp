@@ -40,6 +40,15 @@ class Limits {
     Problems problems_;
 };
 
+// The number that a caller in C left in an enum: any, where C++ knows only those of its names.
+template <class Enum>
+int number_of(const Enum& given) {
+    static_assert(sizeof given == sizeof(int));
+    int number = 0;
+    std::memcpy(&number, &given, sizeof number);
+    return number;
+}
+
 void read_texts(const transcribe_run_options& given, Limits& limits, Options& options) {
     options.language = limits.text("language", given.language);
     options.initial_prompt = limits.text("initial_prompt", given.initial_prompt);
@@ -140,13 +149,13 @@ transcribe_run_options options_or_defaults(const transcribe_run_options* given) 
 Options run_options(const transcribe_run_options& given) {
     Limits limits;
     Options options;
-    limits.within("task", given.task, TRANSCRIBE_TASK_TRANSCRIBE, TRANSCRIBE_TASK_TRANSLATE);
-    limits.within("timestamps", given.timestamps, TRANSCRIBE_TIMESTAMPS_NONE,
-                  TRANSCRIBE_TIMESTAMPS_WORD);
-    bool translates = given.task == TRANSCRIBE_TASK_TRANSLATE;
-    options.task = translates ? Task::translate : Task::transcribe;
-    options.timestamps = given.timestamps != TRANSCRIBE_TIMESTAMPS_NONE;
-    options.word_timestamps = given.timestamps == TRANSCRIBE_TIMESTAMPS_WORD;
+    const int task = number_of(given.task);
+    const int timestamps = number_of(given.timestamps);
+    limits.within("task", task, TRANSCRIBE_TASK_TRANSCRIBE, TRANSCRIBE_TASK_TRANSLATE);
+    limits.within("timestamps", timestamps, TRANSCRIBE_TIMESTAMPS_NONE, TRANSCRIBE_TIMESTAMPS_WORD);
+    options.task = task == TRANSCRIBE_TASK_TRANSLATE ? Task::translate : Task::transcribe;
+    options.timestamps = timestamps != TRANSCRIBE_TIMESTAMPS_NONE;
+    options.word_timestamps = timestamps == TRANSCRIBE_TIMESTAMPS_WORD;
     read_texts(given, limits, options);
     read_vad(given, limits, options);
     read_search(given, limits, options);

@@ -8,8 +8,6 @@ namespace transcribe::test {
 
 namespace {
 
-constexpr double budget_ms = 50;
-
 // Milliseconds from cancel(), called `after_ms` into a run, to the end of the run; -1 where the run
 // was over before.
 double cancel_ms(Session& session, const std::vector<float>& pcm, double after_ms) {
@@ -32,12 +30,21 @@ double cancel_ms(Session& session, const std::vector<float>& pcm, double after_m
     return status == TRANSCRIBE_ABORTED ? end_ms - at_ms : -1;
 }
 
-// The middle one of several: another program may hold the processor for longer than the budget.
+// Milliseconds of a run that nobody cancels.
+double run_ms(Session& session, const std::vector<float>& pcm) {
+    Clock clock;
+    session.run(pcm);
+    return clock.ms();
+}
+
+// Soon is a small part of the whole run, which takes longer on a slow machine and in a slow build
+// as well. The middle one of several: another program may hold the processor.
 TEST(Cancel, IsHeardSoonInATinyModel) {
     SKIP_WITHOUT_TINY_EN();
     Model model(tiny_en());
     Session session(model, one_thread());
     std::vector<float> pcm = sound(120, 300);
+    const double whole_ms = run_ms(session, pcm);
     std::vector<double> taken;
     for (double after_ms : {2, 10, 20, 40, 60, 100, 150, 200, 300, 400, 500, 700, 1000}) {
         double ms = cancel_ms(session, pcm, after_ms);
@@ -47,8 +54,10 @@ TEST(Cancel, IsHeardSoonInATinyModel) {
     }
     ASSERT_FALSE(taken.empty());
     std::sort(taken.begin(), taken.end());
-    std::printf("median %.1f ms, longest %.1f ms\n", taken[taken.size() / 2], taken.back());
-    EXPECT_LT(taken[taken.size() / 2], budget_ms);
+    const double median_ms = taken[taken.size() / 2];
+    std::printf("median %.1f ms, longest %.1f ms of a run of %.0f ms\n", median_ms, taken.back(),
+                whole_ms);
+    EXPECT_LT(median_ms, whole_ms / 10);
 }
 
 TEST(Cancel, KeepsWhatWasDecodedAndTheSession) {

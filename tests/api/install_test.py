@@ -35,5 +35,6 @@ with tempfile.TemporaryDirectory(prefix="transcribe-install-") as folder:
     flags = subprocess.run(["pkg-config", "--cflags", "--libs", "transcribe"], check=True, env=env,
                            capture_output=True, text=True).stdout.split()
     program = folder / "by-pkg-config"
+    flags += env.get("CXXFLAGS", "").split()
     run("cc", "-std=c11", here.parents[1] / "examples" / "transcribe.c", "-o", program, *flags)
     run(program, model, audio, env=env)
