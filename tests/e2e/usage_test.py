@@ -1,5 +1,5 @@
 """What is wrong with a command line is said before any work, in one line, with exit 2 (case 15)."""
-from harness import SAMPLE, SANITIZED, Test, main, run
+from harness import ROOT, SAMPLE, SANITIZED, Test, main, run
 
 HELP = "--help"
 
@@ -53,6 +53,10 @@ class Usage(Test):
         self.assertEqual(result.rc, 0)
         for part in (b"transcribe", b"ggml", b"FFmpeg", b"MIT"):
             self.assertIn(part, result.out)
+
+    def test_the_readme_shows_the_help(self):
+        shown = run("--help").out.decode()
+        self.assertIn(f"```text\n{shown}```", (ROOT / "README.md").read_text(encoding="utf-8"))
 
     def test_lists(self):
         devices = run("devices")
