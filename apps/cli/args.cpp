@@ -15,6 +15,18 @@ namespace {
 
 constexpr Range thread_range{1, 1024};
 
+std::string set_precision(const std::string& name, Precision& precision) {
+    if (name == "auto")
+        precision = Precision::automatic;
+    else if (name == "f32")
+        precision = Precision::f32;
+    else if (name == "bf16")
+        precision = Precision::bf16;
+    else
+        return "auto, f32 or bf16";
+    return "";
+}
+
 void add_model(ArgParser& parser, std::string& model, OpenOptions& open, SessionOptions& session) {
     model = default_model;
     parser.group("Model and machine");
@@ -27,6 +39,11 @@ void add_model(ArgParser& parser, std::string& model, OpenOptions& open, Session
                 "where to compute: auto, cpu, or a name that\n'transcribe devices' lists");
     parser.integer("-t,--threads", session.n_threads, thread_range,
                    "threads to compute with (default: all processors)");
+    parser.checked(
+        "--precision", "NAME",
+        [&session](const std::string& name) { return set_precision(name, session.precision); },
+        "what sound is encoded in: f32, bf16, or auto, which is\n"
+        "bf16 where the processor has it (default: auto)");
     parser.integer("--batch-size", session.batch_size, Range{1, 64},
                    "windows decoded at once; with more than one, recordings\n"
                    "are cut in pauses, up to 30 s apart (default: 4 if a\n"

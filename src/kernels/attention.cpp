@@ -74,34 +74,38 @@ struct Packed {
 };
 
 // The panels of `n` rows of a head.
-template <class T>
+template <class T, class Dot>
 void pack_panels(const char* rows, size_t stride_bytes, size_t n, size_t d_head, float* to) {
     for (size_t s = 0; s < n; s += n_panel) {
-        pack<T>(rows + s * stride_bytes, stride_bytes, std::min(n_panel, n - s), d_head,
-                to + s * d_head);
+        float* panel = to + s * Dot::deep(d_head);
+        float* columns = Dot::is_paired ? scratch<0>(d_head * n_panel) : panel;
+        pack<T>(rows + s * stride_bytes, stride_bytes, std::min(n_panel, n - s), d_head, columns);
+        if (Dot::is_paired) pair_rows(columns, d_head, n_panel, panel);
     }
 }
 
-template <class K, class W>
+template <class K, class W, class Dot>
 Packed pack_head(const Attention& a, const Unit& u) {
     Packed p;
     p.n_scores = (a.n_keys + n_panel - 1) / n_panel * n_panel;
     p.n_value = (a.d_head + n_panel - 1) / n_panel * n_panel;
-    p.keys = scratch<1>(p.n_scores * a.d_head);
+    p.keys = scratch<1>(p.n_scores * Dot::deep(a.d_head));
     p.values = scratch<2>(a.n_keys * p.n_value);
     p.scores = scratch<3>(n_block * p.n_scores);
-    pack_panels<K>(head_at(a.k, a, u.batch, u.head), a.k.stride_bytes, a.n_keys, a.d_head, p.keys);
+    pack_panels<K, Dot>(head_at(a.k, a, u.batch, u.head), a.k.stride_bytes, a.n_keys, a.d_head,
+                        p.keys);
     const char* values = head_at(a.v, a, u.batch, u.head);
     for (size_t s = 0; s < a.n_keys; s++) {
         float* to = p.values + s * p.n_value;
         widen_row(reinterpret_cast<const W*>(values + s * a.v.stride_bytes), a.d_head, to);
         std::fill(to + a.d_head, to + p.n_value, 0.0f);
     }
+    if (Dot::is_paired) pair_rows(p.values, a.n_keys, p.n_value, p.values);
     if (!a.positions) return p;
     const size_t n_positions = 2 * a.n_queries - 1, stride = a.n_heads * a.d_head;
-    p.positions = scratch<4>((n_positions + n_panel) * a.d_head);
+    p.positions = scratch<4>((n_positions + n_panel) * Dot::deep(a.d_head));
     const auto* table = reinterpret_cast<const char*>(a.positions->table + u.head * a.d_head);
-    pack_panels<float>(table, stride * sizeof(float), n_positions, a.d_head, p.positions);
+    pack_panels<float, Dot>(table, stride * sizeof(float), n_positions, a.d_head, p.positions);
     return p;
 }
 
@@ -113,26 +117,32 @@ struct Queries {
 
 // Scores of queries with the panels of rows [first, last); `to` begins with row `first`, which
 // begins a panel.
-inline void scores_with(const Queries& q, const float* panels, size_t d_head, size_t first,
-                        size_t last, float* to, size_t n_scores) {
+template <class Dot>
+void scores_with(const Queries& q, const float* panels, size_t d_head, size_t first, size_t last,
+                 float* to, size_t n_scores) {
     auto as_is = [](V sum, size_t) { return sum; };
     for (size_t s = first; s < last; s += n_panel) {
-        tiles(q.at, {q.stride, 1}, q.n, panels + s * d_head, n_panel, d_head, to + (s - first),
-              n_scores, n_panel, as_is);
+        tiles<Dot>(q.at, {q.stride, 1}, q.n, panels + s * Dot::deep(d_head), n_panel,
+                   Dot::deep(d_head), to + (s - first), n_scores, n_panel, as_is);
     }
 }
 
-// Queries plus a bias of their head, rows close together.
-inline Queries biased(const Queries& q, const float* bias, size_t d_head) {
-    float* to = scratch<5>(n_block * d_head);
+// Queries as products take them, with a bias of their head where there is one.
+template <class Dot>
+Queries prepared(const Queries& q, const float* bias, size_t d_head) {
+    if (!bias && !Dot::is_paired) return q;
+    float* to = scratch<5>(n_block * (d_head + 1));
     for (size_t i = 0; i < q.n; i++) {
-        for (size_t c = 0; c < d_head; c++) to[i * d_head + c] = q.at[i * q.stride + c] + bias[c];
+        float* row = to + i * d_head;
+        for (size_t c = 0; c < d_head; c++) row[c] = q.at[i * q.stride + c] + (bias ? bias[c] : 0);
+        if (Dot::is_paired) pair_row(row, d_head);
     }
     return {to, d_head, q.n};
 }
 
 // Position i - j stands in row n_queries - 1 - i + j of the table, so each query adds a run of what
 // it scores with the rows of the whole block: the reference's shift, without a copy.
+template <class Dot>
 void add_positions(const Attention& a, const Unit& u, const Packed& p, size_t query,
                    const Queries& q) {
     const D d;
@@ -140,8 +150,8 @@ void add_positions(const Attention& a, const Unit& u, const Packed& p, size_t qu
     const size_t begin = (zero - last_query) / n_panel * n_panel, end = zero - query + a.n_keys;
     const size_t n_scores = (end - begin + n_panel - 1) / n_panel * n_panel;
     float* scores = scratch<6>(n_block * (a.n_queries + n_block + 2 * n_panel));
-    Queries own = biased(q, a.positions->to_positions + u.head * a.d_head, a.d_head);
-    scores_with(own, p.positions, a.d_head, begin, end, scores, n_scores);
+    Queries own = prepared<Dot>(q, a.positions->to_positions + u.head * a.d_head, a.d_head);
+    scores_with<Dot>(own, p.positions, a.d_head, begin, end, scores, n_scores);
     for (size_t i = 0; i < q.n; i++) {
         const float* from = scores + i * n_scores + (zero - query - i - begin);
         float* to = p.scores + i * p.n_scores;
@@ -153,22 +163,27 @@ void add_positions(const Attention& a, const Unit& u, const Packed& p, size_t qu
     }
 }
 
+template <class Dot>
 void block(const Attention& a, const Unit& u, const Packed& p, size_t query, size_t n) {
     const size_t stride = a.n_heads * a.d_head;
     const Queries q{a.q + query_at(a, u, query), stride, n};
     const Positions* positions = a.positions;
-    Queries to_keys = positions ? biased(q, positions->to_keys + u.head * a.d_head, a.d_head) : q;
-    scores_with(to_keys, p.keys, a.d_head, 0, a.n_keys, p.scores, p.n_scores);
-    if (positions) add_positions(a, u, p, query, q);
+    const float* to_keys = positions ? positions->to_keys + u.head * a.d_head : nullptr;
+    scores_with<Dot>(prepared<Dot>(q, to_keys, a.d_head), p.keys, a.d_head, 0, a.n_keys, p.scores,
+                     p.n_scores);
+    if (positions) add_positions<Dot>(a, u, p, query, q);
     float inverse[n_block];
     for (size_t i = 0; i < n; i++) {
         const std::uint16_t* mask = mask_row(a, u.batch, query + i);
-        inverse[i] = 1.0f / exponentials(p.scores + i * p.n_scores, a, mask);
+        float* scores = p.scores + i * p.n_scores;
+        inverse[i] = 1.0f / exponentials(scores, a, mask);
+        if (Dot::is_paired) pair_row(scores, a.n_keys);
     }
     float* out = a.out + query_at(a, u, query);
     for (size_t c = 0; c < a.d_head; c += n_panel) {
-        tiles(p.scores, {p.n_scores, 1}, n, p.values + c, p.n_value, a.n_keys, out + c, stride,
-              std::min(n_panel, a.d_head - c), [](V sum, size_t) { return sum; });
+        tiles<Dot>(p.scores, {p.n_scores, 1}, n, p.values + c, p.n_value, Dot::deep(a.n_keys),
+                   out + c, stride, std::min(n_panel, a.d_head - c),
+                   [](V sum, size_t) { return sum; });
     }
     for (size_t i = 0; i < n; i++) {
         float* row = out + i * stride;
@@ -177,7 +192,7 @@ void block(const Attention& a, const Unit& u, const Packed& p, size_t query, siz
 }
 
 // Shares are runs of blocks of queries; each head in a run is packed once.
-template <class K, class W>
+template <class K, class W, class Dot>
 void many_queries(const Attention& all, size_t i, size_t n) {
     Attention a = all;
     size_t n_blocks = (a.n_queries + n_block - 1) / n_block;
@@ -188,9 +203,9 @@ void many_queries(const Attention& all, size_t i, size_t n) {
         size_t unit = at / n_blocks, query = at % n_blocks * n_block;
         Unit u{unit / a.n_heads, unit % a.n_heads};
         if (a.n_keys_of) a.n_keys = static_cast<size_t>(a.n_keys_of[u.batch]);
-        if (unit != packed_unit) p = pack_head<K, W>(a, u);
+        if (unit != packed_unit) p = pack_head<K, W, Dot>(a, u);
         packed_unit = unit;
-        block(a, u, p, query, std::min(n_block, a.n_queries - query));
+        block<Dot>(a, u, p, query, std::min(n_block, a.n_queries - query));
     }
 }
 
@@ -216,6 +231,7 @@ struct Run {
 
 constexpr size_t n_run_heads_max = 32;
 constexpr size_t n_together = 4;  // keys, of whose products the sums are taken together
+constexpr size_t n_room = std::max(n_panel, n_together);  // behind a query's scores
 
 // to[i] = the sum of all lanes of sums[i].
 HWY_INLINE void store_sums(const V (&sums)[n_together], float* to) {
@@ -330,7 +346,7 @@ template <class K, class W>
 void few_queries(const Attention& a, size_t i, size_t n) {
     size_t n_all = a.n_heads * a.n_batch, last = n_all * (i + 1) / n;
     for (size_t at = n_all * i / n; at < last;) {
-        Run run{at / a.n_heads, at % a.n_heads, 0, a, nullptr, a.n_keys + n_panel};
+        Run run{at / a.n_heads, at % a.n_heads, 0, a, nullptr, a.n_keys + n_room};
         run.n_heads = std::min({last - at, a.n_heads - run.head_first, n_run_heads_max});
         run.scores = scratch<3>(run.n_heads * a.n_queries * run.n_scores);
         scores_of<K>(run);
@@ -350,7 +366,9 @@ template <class T>
 void attention_of(const Attention& a, size_t i, size_t n) {
     bool few = a.n_queries < n_few_queries && !a.positions && !a.n_keys_of;
     if (few) return few_queries<T, T>(a, i, n);
-    many_queries<T, T>(a, i, n);
+    if (!a.bf16) return many_queries<T, T, Floats>(a, i, n);
+    if (bf16_is_native()) return many_queries<T, T, NativePairs>(a, i, n);
+    many_queries<T, T, Pairs>(a, i, n);
 }
 
 void run_attention(const Attention& a, size_t i, size_t n) {

@@ -37,6 +37,7 @@ struct Attention {
     float scale;
     const Positions* positions = nullptr;     // queries and keys are the same frames
     const std::int32_t* n_keys_of = nullptr;  // [n_batch], at least 1: keys behind are not seen
+    bool bf16 = false;  // of many queries: what products take is rounded to bfloat16 numbers
 };
 
 // Heads of this size can be computed; with positions any can.

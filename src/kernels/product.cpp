@@ -90,9 +90,14 @@ void few_rows(const Product& p, Range outs) {
 // would fall on the same few places of the first-level cache.
 constexpr size_t n_tile_width = (n_tile + n_strip - 1) / n_strip * n_strip;
 
+// Lanes along the inputs of a product.
+inline size_t n_deep(const Product& p) {
+    return p.bf16 ? Pairs::deep(p.n_in) : Floats::deep(p.n_in);
+}
+
 size_t run_n_packed(const Product& p) {
     if (p.n_rows < n_few) return 0;
-    return (p.n_rows + n_tile - 1) / n_tile * n_tile_width * p.n_in;
+    return (p.n_rows + n_tile - 1) / n_tile * n_tile_width * n_deep(p);
 }
 
 void run_pack_rows(const Product& p, float* to, size_t i, size_t n) {
@@ -101,14 +106,22 @@ void run_pack_rows(const Product& p, float* to, size_t i, size_t n) {
         const auto* from = reinterpret_cast<const char*>(p.x + r * p.x_stride);
         Rows<float> tile_rows{from, p.x_stride * sizeof(float), std::min(n_tile, rows.last - r),
                               p.n_in};
-        transpose(tile_rows, to + r / n_tile * n_tile_width * p.n_in, n_tile_width);
+        float* packed = to + r / n_tile * n_tile_width * n_deep(p);
+        if (!p.bf16) {
+            transpose(tile_rows, packed, n_tile_width);
+            continue;
+        }
+        float* columns = scratch<0>(n_tile_width * p.n_in);
+        transpose(tile_rows, columns, n_tile_width);
+        pair_rows(columns, p.n_in, n_tile_width, packed);
     }
 }
 
 // All rows with the panels of outputs [from, to).
+template <class Dot>
 void rows_with_panels(const Product& p, Range outs, const float* panels) {
     for (size_t r = 0; r < p.n_rows; r += n_tile) {
-        const float* x = p.packed + r / n_tile * n_tile_width * p.n_in;
+        const float* x = p.packed + r / n_tile * n_tile_width * n_deep(p);
         for (size_t o = outs.first; o < outs.last; o += n_panel) {
             size_t n_cols = std::min(n_panel, outs.last - o);
             float bias[n_panel] = {};
@@ -116,9 +129,9 @@ void rows_with_panels(const Product& p, Range outs, const float* panels) {
             auto finish = [&](V sum, size_t column) {
                 return activated(p.activation, hn::Add(sum, hn::LoadU(D(), bias + column)));
             };
-            tiles(x, {1, n_tile_width}, std::min(n_tile, p.n_rows - r),
-                  panels + (o - outs.first) * p.n_in, n_panel, p.n_in, p.y + r * p.y_stride + o,
-                  p.y_stride, n_cols, finish);
+            tiles<Dot>(x, {1, n_tile_width}, std::min(n_tile, p.n_rows - r),
+                       panels + (o - outs.first) * n_deep(p), n_panel, n_deep(p),
+                       p.y + r * p.y_stride + o, p.y_stride, n_cols, finish);
         }
     }
 }
@@ -146,18 +159,35 @@ void pack_outputs(const Product& p, size_t o, size_t n_cols, float* panel) {
     }
 }
 
-template <class T>
+template <class T, class Dot>
 void many_rows(const Product& p, Range outs) {
-    size_t panel_size = p.n_in * n_panel;
+    size_t panel_size = n_deep(p) * n_panel;
     size_t n_group = std::max<size_t>(1, n_cached / panel_size) * n_panel;
     for (size_t from = outs.first; from < outs.last; from += n_group) {
         size_t to = std::min(from + n_group, outs.last);
         float* panels = scratch<1>(n_group / n_panel * panel_size);
         for (size_t o = from; o < to; o += n_panel) {
-            pack_outputs<T>(p, o, std::min(n_panel, to - o), panels + (o - from) * p.n_in);
+            float* panel = panels + (o - from) * n_deep(p);
+            float* columns = p.bf16 ? scratch<2>(p.n_in * n_panel) : panel;
+            pack_outputs<T>(p, o, std::min(n_panel, to - o), columns);
+            if (p.bf16) pair_rows(columns, p.n_in, n_panel, panel);
         }
-        rows_with_panels(p, {from, to}, panels);
+        rows_with_panels<Dot>(p, {from, to}, panels);
     }
+}
+
+template <class T, class Dot>
+void product_of_many(const Product& p, size_t i, size_t n) {
+    bool wide_enough = p.n_out >= 2 * n_panel * n;
+    if (wide_enough || p.n_rows < 4 * n_tile * n) {
+        return many_rows<T, Dot>(p, part(p.n_out, n_panel, i, n));
+    }
+    Range rows = part(p.n_rows, n_tile, i, n);
+    Product own = p;
+    own.packed += rows.first / n_tile * n_tile_width * n_deep(p);
+    own.y += rows.first * p.y_stride;
+    own.n_rows = rows.last - rows.first;
+    many_rows<T, Dot>(own, {0, p.n_out});
 }
 
 template <class T>
@@ -165,16 +195,9 @@ void product_of(const Product& p, size_t i, size_t n) {
     if constexpr (!std::is_same_v<T, Blocks>) {
         if (p.n_rows < n_few) return few_rows<T>(p, part(p.n_out, 1, i, n));
     }
-    bool wide_enough = p.n_out >= 2 * n_panel * n;
-    if (wide_enough || p.n_rows < 4 * n_tile * n) {
-        return many_rows<T>(p, part(p.n_out, n_panel, i, n));
-    }
-    Range rows = part(p.n_rows, n_tile, i, n);
-    Product own = p;
-    own.packed += rows.first / n_tile * n_tile_width * p.n_in;
-    own.y += rows.first * p.y_stride;
-    own.n_rows = rows.last - rows.first;
-    many_rows<T>(own, {0, p.n_out});
+    if (!p.bf16) return product_of_many<T, Floats>(p, i, n);
+    if (bf16_is_native()) return product_of_many<T, NativePairs>(p, i, n);
+    product_of_many<T, Pairs>(p, i, n);
 }
 
 void run_product(const Product& p, size_t i, size_t n) {
@@ -202,6 +225,15 @@ size_t n_packed(const Product& p) {
 
 void pack_rows(const Product& p, float* to, size_t i, size_t n) {
     HWY_DYNAMIC_DISPATCH(run_pack_rows)(p, to, i, n);
+}
+
+bool bf16_is_native() {
+#if defined(__x86_64__) && defined(__GNUC__)
+    static const bool known = __builtin_cpu_supports("avx512bf16");
+    return known;
+#else
+    return false;
+#endif
 }
 
 void product(const Product& p, size_t i, size_t n) {

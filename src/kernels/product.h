@@ -1,6 +1,6 @@
 // Products of a weight matrix with rows of floats, for any processor: the widest vectors it has are
-// chosen at run time (Highway). Sums are in F32 and the rows are not rounded, whatever type the
-// weights are stored in.
+// chosen at run time (Highway). Sums are in F32, and the rows are not rounded unless that is asked
+// for (Product::bf16), whatever type the weights are stored in.
 //
 // Many rows: they are packed first; then weights are brought into panels of a few outputs, input by
 // input, which stay in the cache while all rows pass by. Few rows (decoder steps): each weight is
@@ -34,7 +34,12 @@ struct Product {
     const float* bias = nullptr;               // [n_out], added
     Activation activation = Activation::none;  // of the sum
     const float* packed = nullptr;             // what pack_rows() has made of x
+    bool bf16 = false;  // of many rows: they and the weights are rounded to bfloat16 numbers
 };
+
+// The processor has instructions for sums of products of bfloat16 numbers; without them they are
+// computed as those instructions would, and more slowly than in F32.
+bool bf16_is_native();
 
 // Floats that x takes when it is packed; 0 for few rows, which are read as they are.
 size_t n_packed(const Product& p);

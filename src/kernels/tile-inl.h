@@ -60,6 +60,46 @@ void widen_row(const T* from, size_t n, float* to) {
     for (; i < n; i++) to[i] = wide_one(from[i]);
 }
 
+// How a lane of a row meets a lane of a panel.
+struct Floats {
+    static constexpr bool is_paired = false;
+    static constexpr size_t deep(size_t n) { return n; }  // lanes that n values take
+    static HWY_INLINE V add(V sum, V x, V panel) { return hn::MulAdd(x, panel, sum); }
+};
+
+// Two bfloat16 numbers a lane, the first in the lower half. Products are exact, sums are F32; the
+// second comes first, as the instruction has it that many processors know.
+struct Pairs {
+    static constexpr bool is_paired = true;
+    static constexpr size_t deep(size_t n) { return (n + 1) / 2; }
+    static HWY_INLINE V first(V pair) {
+        const hn::RebindToUnsigned<D> bits;
+        return hn::BitCast(D(), hn::ShiftLeft<16>(hn::BitCast(bits, pair)));
+    }
+    static HWY_INLINE V second(V pair) {
+        const hn::RebindToUnsigned<D> bits;
+        return hn::BitCast(
+            D(), hn::And(hn::BitCast(bits, pair), hn::Set(bits, std::uint32_t{0xffff0000})));
+    }
+    static HWY_INLINE V add(V sum, V x, V panel) {
+        sum = hn::MulAdd(second(x), second(panel), sum);
+        return hn::MulAdd(first(x), first(panel), sum);
+    }
+};
+
+#if defined(__x86_64__) && defined(__GNUC__) && HWY_TARGET <= HWY_AVX3
+// The same by that instruction. Highway 1.0.3 does not offer it, and the compiler's own function
+// for it cannot be inlined into what is compiled for processors without it.
+struct NativePairs : Pairs {
+    static HWY_INLINE V add(V sum, V x, V panel) {
+        asm("vdpbf16ps %2, %1, %0" : "+v"(sum.raw) : "v"(x.raw), "v"(panel.raw));
+        return sum;
+    }
+};
+#else
+using NativePairs = Pairs;
+#endif
+
 // Memory for packed operands. One for each thread and kind of data, kept between calls: allocating
 // it anew costs a page fault for each 4 KB.
 template <int kind>
@@ -70,6 +110,50 @@ float* scratch(size_t n_floats) {
 }
 
 constexpr size_t n_strip = std::min<size_t>(4, n_panel);
+
+// bfloat16 numbers, rounded to nearest even, in the lower halves of lanes.
+template <class Tag>
+HWY_INLINE auto bf16_bits(Tag d, const float* from) {
+    const hn::RebindToUnsigned<Tag> bits;
+    auto b = hn::BitCast(bits, hn::LoadU(d, from));
+    auto odd = hn::And(hn::ShiftRight<16>(b), hn::Set(bits, 1));
+    return hn::ShiftRight<16>(hn::Add(b, hn::Add(odd, hn::Set(bits, 0x7fff))));
+}
+
+// Rows [n, width] become rows of pairs [n / 2, width]; a last row that is alone is paired with
+// zeros. The pairs may take the place of the rows; width is whole strips.
+inline void pair_rows(const float* from, size_t n, size_t width, float* to) {
+    const hn::CappedTag<float, n_strip> d;
+    for (size_t k = 0; k < n; k += 2, to += width) {
+        const float* row = from + k * width;
+        for (size_t j = 0; j < width; j += hn::Lanes(d)) {
+            auto pairs = bf16_bits(d, row + j);
+            if (k + 1 < n) {
+                pairs = hn::Or(pairs, hn::ShiftLeft<16>(bf16_bits(d, row + width + j)));
+            }
+            hn::StoreU(hn::BitCast(d, pairs), d, to + j);
+        }
+    }
+}
+
+// Neighbours of a row become pairs, in its place.
+inline void pair_row(float* row, size_t n) {
+    const D d;
+    const hn::Rebind<std::int32_t, D> wide_tag;
+    const hn::Rebind<std::uint16_t, D> narrow;
+    auto* to = reinterpret_cast<std::uint16_t*>(row);
+    size_t i = 0;
+    for (; i + n_lanes <= n; i += n_lanes) {
+        hn::StoreU(hn::DemoteTo(narrow, hn::BitCast(wide_tag, bf16_bits(d, row + i))), narrow,
+                   to + i);
+    }
+    const hn::CappedTag<float, 1> one;
+    for (; i < n; i++) {
+        auto half = static_cast<std::uint16_t>(hn::GetLane(bf16_bits(one, row + i)));
+        std::memcpy(to + i, &half, sizeof half);
+    }
+    if (n % 2 == 1) std::memset(to + n, 0, sizeof *to);
+}
 
 // Rows of n stored values, one every stride_bytes, of which the last may be missing.
 template <class T>
@@ -143,9 +227,9 @@ struct Steps {
     size_t row, step;
 };
 
-// y[r][c] = sum over k of x[r][k] * panel[k][c], for R rows and the columns of a panel; `finish`
-// gets each vector of sums and its column.
-template <size_t R, class Finish>
+// y[r][c] = sum over k of x[r][k] * panel[k][c], for R rows and the columns of a panel; k counts
+// lanes, of which Dot knows what they hold. `finish` gets each vector of sums and its column.
+template <class Dot, size_t R, class Finish>
 HWY_INLINE void tile(const float* x, Steps x_steps, const float* panel, size_t panel_stride,
                      size_t n_k, float* y, size_t y_stride, size_t n_cols, const Finish& finish) {
     const D d;
@@ -156,8 +240,8 @@ HWY_INLINE void tile(const float* x, Steps x_steps, const float* panel, size_t p
         panel += panel_stride;
         HWY_UNROLL(12) for (size_t r = 0; r < R; r++) {
             V value = hn::Set(d, x[r * x_steps.row]);
-            left[r] = hn::MulAdd(value, p0, left[r]);
-            right[r] = hn::MulAdd(value, p1, right[r]);
+            left[r] = Dot::add(left[r], value, p0);
+            right[r] = Dot::add(right[r], value, p1);
         }
         x += x_steps.step;
     }
@@ -177,14 +261,14 @@ HWY_INLINE void tile(const float* x, Steps x_steps, const float* panel, size_t p
 }
 
 // Tiles for any number of rows.
-template <class Finish>
+template <class Dot, class Finish>
 HWY_INLINE void tiles(const float* x, Steps x_steps, size_t n_rows, const float* panel,
                       size_t panel_stride, size_t n_k, float* y, size_t y_stride, size_t n_cols,
                       const Finish& finish) {
     size_t r = 0;
     auto at = [&](auto rows) {
-        tile<decltype(rows)::value>(x + r * x_steps.row, x_steps, panel, panel_stride, n_k,
-                                    y + r * y_stride, y_stride, n_cols, finish);
+        tile<Dot, decltype(rows)::value>(x + r * x_steps.row, x_steps, panel, panel_stride, n_k,
+                                         y + r * y_stride, y_stride, n_cols, finish);
         r += decltype(rows)::value;
     };
     while (r + n_tile <= n_rows) at(std::integral_constant<size_t, n_tile>());

@@ -54,6 +54,7 @@ void run_product(ggml_tensor* dst, int, int, void* user) {
         .n_rows = count(x->ne[1]),
         .bias = bias ? floats(bias) : nullptr,
         .activation = static_cast<Activation>(carried(user).number),
+        .bf16 = carried(user).bf16,
     };
     i64 n_batch = x->ne[2] * x->ne[3];
     if (ggml_is_contiguous(x)) {  // one product: weights are packed once
@@ -133,6 +134,7 @@ void run_attention(ggml_tensor* dst, int, int, void* user) {
         .n_keys = count(k->ne[1]),
         .n_batch = count(q->ne[2]),
         .scale = 1.0f / std::sqrt(static_cast<float>(d_head)),
+        .bf16 = carried(user).bf16,
     };
     size_t cost = a.n_queries * a.n_keys * count(q->ne[0]) * a.n_batch;
     share_out(carried(user), cost, [&](size_t i, size_t n) { kernels::attention(a, i, n); });

@@ -77,10 +77,14 @@ class Graph {
     struct Carried {
         Team* const* team;
         int number;  // the node's own
+        bool bf16;
     };
-    Carried* carry(int number) { return &carried_.emplace_back(Carried{team_, number}); }
+    Carried* carry(int number) { return &carried_.emplace_back(Carried{team_, number, bf16}); }
 
     bool flash = true;  // read by nn::sdpa only
+    // Nodes of our own may round what many rows and weights multiply (kernels::Product::bf16); of
+    // those that are built from now on.
+    bool bf16 = false;
     bool on_cpu;        // all of the graph runs on the CPU: host functions may stand in it
     ggml_context* ctx;
     ggml_cgraph* nodes;

@@ -37,8 +37,9 @@ def model_path(name):
 
 
 def with_model(name="tiny.en"):
-    """Options for the model, and one thread: ctest runs other tests beside this one."""
-    return ["-m", str(model_path(name)), "-t", "1"]
+    """Options for the model, for the numbers of the reference, and for one thread: ctest runs other
+    tests beside this one."""
+    return ["-m", str(model_path(name)), "--precision", "f32", "-t", "1"]
 
 
 def needs_model(name):

@@ -57,6 +57,7 @@ class CanaryQwen : public ::testing::Test {
 
     std::unique_ptr<Session> session(SessionOptions options = {}) {
         options.n_threads = 1;
+        options.precision = Precision::f32;  // what the reference computed in
         auto made = Session::make(model_, options);
         if (!made) ADD_FAILURE() << made.error().what;
         return *std::move(made);

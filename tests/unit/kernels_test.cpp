@@ -54,6 +54,17 @@ struct StoredValues {
         return halves.empty() ? static_cast<const void*>(values.data()) : halves.data();
     }
 };
+// Rounded to nearest even.
+float to_bf16(float x) {
+    std::uint32_t bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    bits += 0x7fff + (bits >> 16 & 1);
+    return of_bf16(static_cast<std::uint16_t>(bits >> 16));
+}
+std::vector<float> to_bf16(std::vector<float> values) {
+    for (float& x : values) x = to_bf16(x);
+    return values;
+}
 StoredValues stored_as(Stored type, std::vector<float> values) {
     StoredValues out{std::move(values), {}};
     if (type != Stored::bf16) return out;
@@ -88,7 +99,8 @@ struct Sizes {
     size_t n_in, n_out, n_rows;
 };
 
-void check_product(Stored type, const Sizes& s, bool with_bias, bool gelu, size_t n_shares) {
+void check_product(Stored type, const Sizes& s, bool with_bias, bool gelu, size_t n_shares,
+                   bool bf16 = false) {
     StoredValues w = stored_as(type, noise(s.n_in * s.n_out, 1));
     std::vector<float> x = noise(s.n_in * s.n_rows, 2), bias = noise(s.n_out, 3);
     std::vector<float> y(s.n_out * s.n_rows, std::numeric_limits<float>::quiet_NaN());
@@ -101,13 +113,18 @@ void check_product(Stored type, const Sizes& s, bool with_bias, bool gelu, size_
               .n_out = s.n_out,
               .n_rows = s.n_rows,
               .bias = with_bias ? bias.data() : nullptr,
-              .activation = gelu ? Activation::gelu : Activation::none};
+              .activation = gelu ? Activation::gelu : Activation::none,
+              .bf16 = bf16};
     std::vector<float> packed(n_packed(p));
     p.packed = packed.data();
     if (!packed.empty()) {
         for (size_t i = 0; i < n_shares; i++) pack_rows(p, packed.data(), i, n_shares);
     }
     for (size_t i = 0; i < n_shares; i++) product(p, i, n_shares);
+    if (bf16 && !packed.empty()) {
+        x = to_bf16(x);
+        w.values = to_bf16(w.values);
+    }
     std::vector<double> wanted;
     for (size_t r = 0; r < s.n_rows; r++) {
         for (size_t o = 0; o < s.n_out; o++) {
@@ -133,6 +150,17 @@ TEST_P(Kernels, ProductsOfAllSizes) {
     check_product(Stored::f32, {1600, 130, 60}, true, false, 2);  // more than one group of panels
 }
 
+TEST_P(Kernels, RoundedProductsAreThoseOfRoundedNumbers) {
+    for (size_t n_rows : {1, 12, 13, 29, 100}) {
+        for (size_t n_shares : {1, 5}) {
+            check_product(Stored::f32, {64, 96, n_rows}, true, false, n_shares, true);
+            check_product(Stored::f32, {37, 83, n_rows}, false, true, n_shares, true);
+            check_product(Stored::bf16, {1, 1, n_rows}, true, false, n_shares, true);
+        }
+    }
+    check_product(Stored::f32, {1601, 130, 60}, true, false, 2, true);
+}
+
 TEST_P(Kernels, GeluOfTheSum) {
     for (size_t n_rows : {1, 4, 40}) check_product(Stored::f32, {16, 45, n_rows}, true, true, 2);
 }
@@ -141,7 +169,10 @@ struct Heads {
     size_t d_head, n_heads, n_kv_heads, n_queries, n_keys, n_batch;
 };
 
-void check_attention(Stored type, const Heads& h, bool causal, size_t n_shares) {
+// Weights are rounded after their sum was taken: by up to 2^-9 of each.
+constexpr double rounded_nmse_max = 5e-6;
+
+void check_attention(Stored type, const Heads& h, bool causal, size_t n_shares, bool bf16 = false) {
     size_t d = h.d_head * h.n_heads, d_kv = h.d_head * h.n_kv_heads;
     std::vector<float> q = noise(d * h.n_queries * h.n_batch, 1), out(q.size());
     StoredValues k = stored_as(type, noise(d_kv * h.n_keys * h.n_batch, 2));
@@ -165,8 +196,14 @@ void check_attention(Stored type, const Heads& h, bool causal, size_t n_shares) 
                 .n_queries = h.n_queries,
                 .n_keys = h.n_keys,
                 .n_batch = h.n_batch,
-                .scale = scale};
+                .scale = scale,
+                .bf16 = bf16};
     for (size_t i = 0; i < n_shares; i++) attention(a, i, n_shares);
+    if (bf16) {
+        q = to_bf16(q);
+        k.values = to_bf16(k.values);
+        v.values = to_bf16(v.values);
+    }
 
     std::vector<double> wanted(out.size(), 0.0);
     for (size_t i = 0; i < h.n_batch * h.n_queries * h.n_heads; i++) {
@@ -191,7 +228,7 @@ void check_attention(Stored type, const Heads& h, bool causal, size_t n_shares) 
             }
         }
     }
-    EXPECT_LE(nmse(out, wanted), nmse_max)
+    EXPECT_LE(nmse(out, wanted), bf16 ? rounded_nmse_max : nmse_max)
         << h.n_queries << " queries, " << h.n_keys << " keys, " << n_shares << " shares";
 }
 
@@ -203,6 +240,16 @@ TEST_P(Kernels, AttentionOfAllSizes) {
                 check_attention(type, {16, 4, 2, n_queries, 129, 1}, false, n_shares);
                 check_attention(type, {48, 2, 1, n_queries, 33, 2}, true, n_shares);
             }
+        }
+    }
+}
+
+TEST_P(Kernels, RoundedAttentionOfAllSizes) {
+    for (Stored type : {Stored::f32, Stored::bf16}) {
+        for (size_t n_shares : {1, 5}) {
+            check_attention(type, {64, 3, 3, 29, 51, 2}, false, n_shares, true);
+            check_attention(type, {16, 4, 2, 12, 129, 1}, false, n_shares, true);
+            check_attention(type, {48, 2, 1, 25, 33, 2}, true, n_shares, true);
         }
     }
 }

@@ -72,6 +72,7 @@ Status WindowDecoder::encode(const std::vector<float>& mel, int seat) {
     timings.n_windows++;
     in_band_ = nullptr;
     Graph& g = compute_.begin();
+    g.bf16 = compute_.bf16;
     Tensor x = g.input("mel", Dtype::f32, {config_.net.n_mels, config_.n_frames(), 1});
     net_.dec.remember(net_.enc(x), memory_, {seat, 1});
     return compute_.run({{x, mel}});
