@@ -50,6 +50,13 @@ bool is_gpu(ggml_backend_dev_t dev) {
     return type == GGML_BACKEND_DEVICE_TYPE_GPU || type == GGML_BACKEND_DEVICE_TYPE_IGPU;
 }
 
+// Each kind of processor has its kernels in a library of its own where they are loaded.
+Error no_cpu_kernels() {
+    return {Code::backend, fmt::format("the folder {} has no CPU kernels (libggml-cpu-*) that "
+                                       "this processor can run; please install the program again",
+                                       backend_dir())};
+}
+
 template <class Function>
 void look_up(ggml_backend_reg_t reg, const char* name, Function& function) {
     function = reinterpret_cast<Function>(ggml_backend_reg_get_proc_address(reg, name));
@@ -88,6 +95,7 @@ Device Device::cpu() {
 
 Expected<Device> Device::pick(const std::string& name) {
     load_backends_once();
+    if (!ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU)) return no_cpu_kernels();
     if (name == "cpu") return cpu();
     std::string known;
     for (size_t i = 0; i < ggml_backend_dev_count(); i++) {

@@ -30,6 +30,7 @@ struct Device {
     bool is_cpu() const;
     std::string name() const;
     // "auto" (a GPU where there is one, else the CPU), "cpu", or a name that list_devices() gives.
+    // Errors: invalid_argument, no such device; backend, no kernels for this processor.
     static Expected<Device> pick(const std::string& name);
     static Device cpu();
 };
