@@ -74,6 +74,16 @@ TEST(Ladder, LessThanASecondIsSilenceWhereNoTryIsGood) {
     }
 }
 
+TEST(Ladder, LessThanASecondIsSilenceWhereItIsLikely) {
+    Options options;
+    for (double window_s : {0.3, 1.5}) {
+        Ladder ladder(options, window_s);
+        ladder.add({text(-0.5f, 1.1f, 0.8f)});
+        EXPECT_EQ(ladder.silent(), window_s < 1);
+        EXPECT_FALSE(ladder.next());
+    }
+}
+
 TEST(Ladder, OfBadTextsTheLikeliestThatIsNoLoop) {
     Options options;
     Ladder ladder(options, 30);

@@ -6,7 +6,8 @@ namespace transcribe::whisper {
 
 namespace {
 
-// What remains of a recording may be shorter than any word; of it a text is believed only if good.
+// What remains of a recording may be shorter than any word; of it a text is believed only if it is
+// good and the model hears speech.
 constexpr double short_s = 1;
 
 }  // namespace
@@ -38,7 +39,8 @@ bool Ladder::silent() const {
     if (no_speech > threshold && improbable(first)) return true;
     if (temperatures_.size() == 1) return false;
     if (first.looping && no_speech > (1 + threshold) / 2) return true;
-    return window_s_ < short_s && tries_.size() == temperatures_.size() && !good(tries_.back());
+    if (window_s_ >= short_s) return false;
+    return no_speech > threshold || (tries_.size() == temperatures_.size() && !good(tries_.back()));
 }
 
 const WindowText& Ladder::best() const {

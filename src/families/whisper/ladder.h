@@ -32,7 +32,7 @@ class Ladder {
     // are improbable by nature, and speech that was hard to decode would be lost. Beyond the
     // reference, where there are several tries: silence is very likely and the first text is a loop
     // (of noise the model says the same again and again, and is sure of it), or there is less than
-    // a second of sound and no try gave a good text.
+    // a second of sound, and silence is likely or no try gave a good text.
     bool silent() const;
     // The good text; where none is, the one of most worth, loops last.
     const WindowText& best() const;
