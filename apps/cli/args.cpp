@@ -22,8 +22,10 @@ std::string set_precision(const std::string& name, Precision& precision) {
         precision = Precision::f32;
     else if (name == "bf16")
         precision = Precision::bf16;
+    else if (name == "int8")
+        precision = Precision::int8;
     else
-        return "auto, f32 or bf16";
+        return "auto, f32, bf16 or int8";
     return "";
 }
 
@@ -41,9 +43,9 @@ void add_model(ArgParser& parser, std::string& model, OpenOptions& open, Session
                    "threads to compute with (default: all processors)");
     parser.checked(
         "--precision", "NAME",
-        [&session](const std::string& name) { return set_precision(name, session.precision); },
-        "what sound is encoded in: f32, bf16, or auto, which is\n"
-        "bf16 where the processor has it (default: auto)");
+        [&open](const std::string& name) { return set_precision(name, open.precision); },
+        "what is multiplied: f32, bf16, int8, or auto, which takes\n"
+        "the fastest that costs no accuracy (default: auto)");
     parser.integer("--batch-size", session.batch_size, Range{1, 64},
                    "windows decoded at once; with more than one, recordings\n"
                    "are cut in pauses, up to 30 s apart (default: 4 if a\n"

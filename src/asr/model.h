@@ -48,6 +48,7 @@ class Model {
 struct Family {
     const char* arch;  // general.architecture
     Expected<std::shared_ptr<const Model>> (*load)(Loader&);
+    bool is_good_in_int8;  // its texts do not suffer
 };
 
 }  // namespace transcribe

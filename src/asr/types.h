@@ -8,6 +8,7 @@
 
 #include "base/audio_source.h"
 #include "base/error.h"
+#include "base/rounding.h"
 
 namespace transcribe {
 
@@ -128,6 +129,7 @@ struct Options {
 struct ModelInfo {
     std::string arch, name, variant, license;
     std::string device;                  // where its weights are
+    Rounding rounding = Rounding::none;  // of what it multiplies
     std::vector<std::string> languages;  // codes
     bool translates = false;
     bool detects_language = false;

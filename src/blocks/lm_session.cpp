@@ -80,7 +80,7 @@ Expected<std::span<float>> LmSession::prefill(std::span<const LmPrompt> prompts)
     const std::vector<float> others = joined(prompts);
     const std::vector<std::int32_t> from = sources(prompts, static_cast<size_t>(n), d);
     Graph& g = compute_.begin();
-    g.bf16 = compute_.bf16;
+    g.rounding = compute_.rounding;
     StepInputs in = StepInputs::declare(g, shape);
     Tensor x = lm_.embed(in.ids);
     if (others.empty()) {

@@ -7,6 +7,8 @@
 #include "base/trace.h"
 #include "convert/model_file.h"
 #include "families/registry.h"
+#include "nn/packing.h"
+#include "tensor/lanes.h"
 #include "tensor/weights.h"
 
 namespace transcribe {
@@ -27,6 +29,17 @@ Expected<Opened> open_file(const std::string& path, const std::string& device_na
     return opened;
 }
 
+Expected<std::shared_ptr<const Model>> load(const Family& family, Loader& loader,
+                                            const OpenOptions& options) {
+    if (loader.device.is_cpu()) {
+        loader.rounding = rounding_of(options.precision, family.is_good_in_int8);
+    }
+    if (loader.rounding == Rounding::int8) {
+        loader.packer = int8_packer(options.n_threads > 0 ? options.n_threads : usable_cpus());
+    }
+    return family.load(loader);
+}
+
 Error unknown(const std::string& path, const std::string& arch, const std::string& known) {
     return {Code::unsupported, fmt::format("{}: the architecture \"{}\" is not supported; known "
                                            "are {}",
@@ -42,7 +55,7 @@ Expected<std::shared_ptr<const Model>> open_model(const std::string& path,
     TRY_SET(auto opened, open_file(path, options.device));
     std::string known;
     for (const Family& family : families()) {
-        if (opened.arch == family.arch) return family.load(opened.loader);
+        if (opened.arch == family.arch) return load(family, opened.loader, options);
         known += (known.empty() ? "" : ", ") + std::string(family.arch);
     }
     for (const VoiceFamily& family : voice_families()) {

@@ -13,7 +13,6 @@
 #include "engine/heard.h"
 #include "engine/observe.h"
 #include "engine/pieces.h"
-#include "kernels/product.h"
 #include "tensor/compute.h"
 
 namespace transcribe {
@@ -96,12 +95,6 @@ i64 piece_length(const SessionOptions& options, const ModelInfo& info) {
     return std::clamp(options.piece_ms_max, shortest_piece_ms_max, most_ms);
 }
 
-// bfloat16 by itself only where the processor gains by it.
-bool rounds(Precision precision) {
-    if (precision == Precision::automatic) return kernels::bf16_is_native();
-    return precision == Precision::bf16;
-}
-
 }  // namespace
 
 Session::Session() = default;
@@ -118,7 +111,7 @@ Expected<std::unique_ptr<Session>> Session::make(std::shared_ptr<const Model> mo
     TRY_SET(auto lanes, Lanes::make(1, n_threads));
     TRY_SET(s.compute, Compute::make(device, std::move(lanes)));
     s.compute->flash = env(Var::flash) != "0";
-    s.compute->bf16 = rounds(options.precision);
+    s.compute->rounding = s.model->info().rounding;
     TRY_SET(s.taps, taps_of_environment());
     if (s.taps) s.compute->observe(s.taps.get());
     const int n_rows = options.batch_size > 0 ? options.batch_size : usual_batch_size;

@@ -14,13 +14,6 @@ namespace transcribe {
 
 class TapSink;  // tensor/compute.h
 
-// What encoders and the reading of prompts are computed in; steps are always in F32.
-enum class Precision {
-    automatic,  // the fastest of this processor that costs no accuracy that one could hear
-    f32,
-    bf16,  // operands of products are rounded to bfloat16 numbers, sums are in F32
-};
-
 struct SessionOptions {
     int n_threads = 0;  // 0: as many as the process may use
     // Windows decoded at once. More than one: recordings are cut where nobody speaks, and the
@@ -28,8 +21,7 @@ struct SessionOptions {
     // (Options::condition_on_previous_text). 0: some, of recordings that are longer than a minute.
     int batch_size = 0;
     i64 piece_ms_max = 0;  // of those pieces; 0: what the model likes best
-    Precision precision = Precision::automatic;
-    int n_ctx = 0;  // tokens that a row of a language model may hold; 0: what the model has
+    int n_ctx = 0;         // tokens that a row of a language model may hold; 0: what the model has
     std::shared_ptr<const VoiceDetector> voice = {};  // for Options::vad
 };
 

@@ -8,8 +8,8 @@ namespace transcribe {
 
 std::span<const Family> families() {
     static constexpr Family table[] = {
-        {"canary_qwen", canary_qwen::load},
-        {"whisper", whisper::load},
+        {"canary_qwen", canary_qwen::load, false},
+        {"whisper", whisper::load, true},
     };
     return table;
 }

@@ -1,68 +1,21 @@
 #include "kernels/attention.h"
 
 #include <cmath>
-#include <limits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/attention.cpp"
 #include <hwy/foreach_target.h>
 // after foreach_target.h
-#include <hwy/contrib/math/math-inl.h>
-
-#include "kernels/tile-inl.h"
+#include "kernels/few_queries-inl.h"
+#include "kernels/int8_attention-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace transcribe::kernels::HWY_NAMESPACE {
 
 constexpr size_t n_few_queries = 12;
-constexpr size_t n_block = 2 * n_tile;  // queries whose scores are held at once
 
-inline const char* head_at(const Memory& m, const Attention& a, size_t batch, size_t head) {
-    size_t element = m.type == Stored::f32 ? 4 : 2;
-    size_t kv_head = head / (a.n_heads / a.n_kv_heads);
-    return static_cast<const char*>(m.data) + batch * m.batch_stride_bytes +
-           kv_head * a.d_head * element;
-}
-
-// Scores of one query become exp(score * scale + mask - maximum); gives their sum. What lies
-// between n_keys and the next whole vector is overwritten.
-inline float exponentials(float* scores, const Attention& a, const std::uint16_t* mask) {
-    const D d;
-    const V scale = hn::Set(d, a.scale);
-    const size_t n = a.n_keys;
-    for (size_t s = n; s % n_lanes; s++) scores[s] = -std::numeric_limits<float>::infinity();
-    V top = hn::Set(d, -std::numeric_limits<float>::infinity());
-    const auto* bits = reinterpret_cast<const hwy::float16_t*>(mask);
-    for (size_t s = 0; s < n; s += n_lanes) {
-        V score = hn::Mul(hn::LoadU(d, scores + s), scale);
-        if (mask && s + n_lanes <= n) score = hn::Add(score, wide(bits + s));
-        hn::StoreU(score, d, scores + s);
-        if (mask && s + n_lanes > n) {
-            for (size_t i = s; i < n; i++) scores[i] += wide_one(bits[i]);
-            score = hn::LoadU(d, scores + s);
-        }
-        top = hn::Max(top, score);
-    }
-    top = hn::MaxOfLanes(d, top);
-    V sum = hn::Zero(d);
-    for (size_t s = 0; s < n; s += n_lanes) {
-        V e = hn::Exp(d, hn::Sub(hn::LoadU(d, scores + s), top));
-        hn::StoreU(e, d, scores + s);
-        sum = hn::Add(sum, e);
-    }
-    return hn::GetLane(hn::SumOfLanes(d, sum));
-}
-
-struct Unit {  // a head of one of the batch
-    size_t batch, head;
-};
-
-inline const std::uint16_t* mask_row(const Attention& a, size_t batch, size_t query) {
-    return a.mask ? a.mask + (batch * a.n_queries + query) * a.mask_stride : nullptr;
-}
-
-inline size_t query_at(const Attention& a, const Unit& u, size_t query) {
-    return ((u.batch * a.n_queries + query) * a.n_heads + u.head) * a.d_head;
+inline bool is_few(const Attention& a) {
+    return a.n_queries < n_few_queries && !a.positions && !a.n_keys_of;
 }
 
 // Keys and values of a head, packed: keys and positions as panels, values as rows that are whole
@@ -192,183 +145,46 @@ void block(const Attention& a, const Unit& u, const Packed& p, size_t query, siz
 }
 
 // Shares are runs of blocks of queries; each head in a run is packed once.
-template <class K, class W, class Dot>
-void many_queries(const Attention& all, size_t i, size_t n) {
+template <class Pack, class Block>
+void many_queries(const Attention& all, size_t i, size_t n, const Pack& pack_one,
+                  const Block& compute) {
     Attention a = all;
     size_t n_blocks = (a.n_queries + n_block - 1) / n_block;
     size_t n_all = n_blocks * a.n_heads * a.n_batch;
     size_t packed_unit = n_all;
-    Packed p{};
+    decltype(pack_one(a, Unit{})) packed{};
     for (size_t at = n_all * i / n; at < n_all * (i + 1) / n; at++) {
         size_t unit = at / n_blocks, query = at % n_blocks * n_block;
         Unit u{unit / a.n_heads, unit % a.n_heads};
         if (a.n_keys_of) a.n_keys = static_cast<size_t>(a.n_keys_of[u.batch]);
-        if (unit != packed_unit) p = pack_head<K, W, Dot>(a, u);
+        if (unit != packed_unit) packed = pack_one(a, u);
         packed_unit = unit;
-        block<Dot>(a, u, p, query, std::min(n_block, a.n_queries - query));
-    }
-}
-
-// Neighbouring heads of one of the batch. Keys and values lie head after head, so that a run of
-// heads is read from memory in one go.
-struct Run {
-    size_t batch, head_first, n_heads;
-    const Attention& a;
-    float* scores;    // [n_scores] for each query of each head
-    size_t n_scores;  // n_keys and some room
-    float* of(size_t h, size_t query) const {
-        return scores + (h * a.n_queries + query) * n_scores;
-    }
-    size_t query_at(size_t h, size_t query) const {
-        return HWY_NAMESPACE::query_at(a, {batch, head_first + h}, query);
-    }
-    // Where each head begins in keys or values; found once, since it takes a division.
-    const char** heads_of(const Memory& m, const char** heads) const {
-        for (size_t h = 0; h < n_heads; h++) heads[h] = head_at(m, a, batch, head_first + h);
-        return heads;
-    }
-};
-
-constexpr size_t n_run_heads_max = 32;
-constexpr size_t n_together = 4;  // keys, of whose products the sums are taken together
-constexpr size_t n_room = std::max(n_panel, n_together);  // behind a query's scores
-
-// to[i] = the sum of all lanes of sums[i].
-HWY_INLINE void store_sums(const V (&sums)[n_together], float* to) {
-#if HWY_TARGET == HWY_SCALAR
-    for (size_t i = 0; i < n_together; i++) to[i] = hn::GetLane(sums[i]);
-#else
-    const D d;
-    auto halve = [d](V a, V b) {
-        return hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b));
-    };
-    // Each block of four lanes then holds a part of all four sums.
-    HWY_ALIGN float parts[n_lanes];
-    hn::Store(halve(halve(sums[0], sums[2]), halve(sums[1], sums[3])), d, parts);
-    const hn::FixedTag<float, n_together> d4;
-    auto sum = hn::Load(d4, parts);
-    for (size_t i = n_together; i < n_lanes; i += n_together) {
-        sum = hn::Add(sum, hn::Load(d4, parts + i));
-    }
-    hn::StoreU(sum, d4, to);
-#endif
-}
-
-template <class K>
-HWY_INLINE V product_with_key(const K* key, const float* q, size_t d_head) {
-    const D d;
-    V sum = hn::Zero(d);
-    for (size_t c = 0; c < d_head; c += n_lanes) {
-        sum = hn::MulAdd(wide_from_stream(key + c), hn::LoadU(d, q + c), sum);
-    }
-    return sum;
-}
-
-// For the last keys `n` is less than n_together; what lies behind their scores is overwritten.
-template <class K>
-HWY_INLINE void scores_of_keys(const Run& run, const char* const* heads, size_t s, size_t n) {
-    const Attention& a = run.a;
-    const D d;
-    for (size_t h = 0; h < run.n_heads; h++) {
-        const char* key = heads[h] + s * a.k.stride_bytes;
-        for (size_t t = 0; t < a.n_queries; t++) {
-            const float* q = a.q + run.query_at(h, t);
-            V sums[n_together];
-            for (size_t i = 0; i < n_together; i++) sums[i] = hn::Zero(d);
-            for (size_t i = 0; i < n; i++) {
-                const auto* at = reinterpret_cast<const K*>(key + i * a.k.stride_bytes);
-                sums[i] = product_with_key(at, q, a.d_head);
-            }
-            store_sums(sums, run.of(h, t) + s);
-        }
-    }
-}
-
-template <class K>
-void scores_of(const Run& run) {
-    const char* room[n_run_heads_max];
-    const char* const* heads = run.heads_of(run.a.k, room);
-    const size_t n = run.a.n_keys, n_whole = n / n_together * n_together;
-    for (size_t s = 0; s < n_whole; s += n_together) {
-        scores_of_keys<K>(run, heads, s, n_together);
-    }
-    if (n_whole < n) scores_of_keys<K>(run, heads, n_whole, n - n_whole);
-}
-
-// out += weights * values, of n keys.
-template <class W>
-HWY_INLINE void add_values(const float* weights, const char* values, size_t stride_bytes, size_t n,
-                           size_t d_head, float* out) {
-    const D d;
-    for (size_t c = 0; c < d_head; c += n_lanes) {
-        V sum = hn::LoadU(d, out + c);
-        for (size_t i = 0; i < n; i++) {
-            const auto* value = reinterpret_cast<const W*>(values + i * stride_bytes);
-            sum = hn::MulAdd(hn::Set(d, weights[i]), wide_from_stream(value + c), sum);
-        }
-        hn::StoreU(sum, d, out + c);
-    }
-}
-
-// out = sum over keys of weight * value; what a query gives no weight is not read.
-template <class W>
-void values_of(const Run& run) {
-    const Attention& a = run.a;
-    for (size_t t = 0; t < a.n_queries; t++) {
-        std::fill_n(a.out + run.query_at(0, t), run.n_heads * a.d_head, 0.0f);
-    }
-    const char* room[n_run_heads_max];
-    const char* const* heads = run.heads_of(a.v, room);
-    const size_t stride = a.v.stride_bytes;
-    for (size_t s = 0; s < a.n_keys; s += n_together) {
-        const size_t n = std::min(n_together, a.n_keys - s);
-        for (size_t h = 0; h < run.n_heads; h++) {
-            const char* values = heads[h] + s * stride;
-            for (size_t t = 0; t < a.n_queries; t++) {
-                const float* weights = run.of(h, t) + s;
-                float* out = a.out + run.query_at(h, t);
-                const bool all =
-                    n == n_together && weights[0] * weights[1] != 0 && weights[2] * weights[3] != 0;
-                if (all) {
-                    add_values<W>(weights, values, stride, n_together, a.d_head, out);
-                    continue;
-                }
-                for (size_t i = 0; i < n; i++) {
-                    if (weights[i] == 0) continue;
-                    add_values<W>(weights + i, values + i * stride, stride, 1, a.d_head, out);
-                }
-            }
-        }
-    }
-}
-
-template <class K, class W>
-void few_queries(const Attention& a, size_t i, size_t n) {
-    size_t n_all = a.n_heads * a.n_batch, last = n_all * (i + 1) / n;
-    for (size_t at = n_all * i / n; at < last;) {
-        Run run{at / a.n_heads, at % a.n_heads, 0, a, nullptr, a.n_keys + n_room};
-        run.n_heads = std::min({last - at, a.n_heads - run.head_first, n_run_heads_max});
-        run.scores = scratch<3>(run.n_heads * a.n_queries * run.n_scores);
-        scores_of<K>(run);
-        for (size_t h = 0; h < run.n_heads; h++) {
-            for (size_t t = 0; t < a.n_queries; t++) {
-                float* own = run.of(h, t);
-                float inverse = 1.0f / exponentials(own, a, mask_row(a, run.batch, t));
-                for (size_t s = 0; s < a.n_keys; s++) own[s] *= inverse;
-            }
-        }
-        values_of<W>(run);
-        at += run.n_heads;
+        compute(a, u, packed, query, std::min(n_block, a.n_queries - query));
     }
 }
 
 template <class T>
+void many_in_int8(const Attention& a, size_t i, size_t n) {
+    const bool native = is_native(Rounding::int8);
+    many_queries(a, i, n, pack_int8_head<T>, native ? int8_block<NativeFours> : int8_block<Fours>);
+}
+
+template <class T>
 void attention_of(const Attention& a, size_t i, size_t n) {
-    bool few = a.n_queries < n_few_queries && !a.positions && !a.n_keys_of;
-    if (few) return few_queries<T, T>(a, i, n);
-    if (!a.bf16) return many_queries<T, T, Floats>(a, i, n);
-    if (bf16_is_native()) return many_queries<T, T, NativePairs>(a, i, n);
-    many_queries<T, T, Pairs>(a, i, n);
+    if (is_few(a)) return few_queries<T, T>(a, i, n);
+    if (a.rounding == Rounding::int8 && !a.positions) return many_in_int8<T>(a, i, n);
+    if (a.rounding != Rounding::bf16) {
+        return many_queries(a, i, n, pack_head<T, T, Floats>, block<Floats>);
+    }
+    if (is_native(Rounding::bf16)) {
+        return many_queries(a, i, n, pack_head<T, T, NativePairs>, block<NativePairs>);
+    }
+    many_queries(a, i, n, pack_head<T, T, Pairs>, block<Pairs>);
+}
+
+void attention_over_blocks(const Attention& a, size_t i, size_t n) {
+    if (is_few(a)) return few_queries<Q8Block, Q8Block>(a, i, n);
+    many_in_int8<Q8Block>(a, i, n);
 }
 
 void run_attention(const Attention& a, size_t i, size_t n) {
@@ -376,6 +192,7 @@ void run_attention(const Attention& a, size_t i, size_t n) {
         case Stored::f32: return attention_of<float>(a, i, n);
         case Stored::f16: return attention_of<hwy::float16_t>(a, i, n);
         case Stored::bf16: return attention_of<hwy::bfloat16_t>(a, i, n);
+        case Stored::q8_0: return attention_over_blocks(a, i, n);
         case Stored::blocks: return;  // no cache is stored so
     }
 }
@@ -393,7 +210,9 @@ namespace transcribe::kernels {
 HWY_EXPORT(run_attention);
 HWY_EXPORT(lanes);
 
-bool attention_fits(size_t d_head) {
+bool attention_fits(size_t d_head, Stored type) {
+    if (type == Stored::blocks) return false;
+    if (type == Stored::q8_0 && d_head % 32 != 0) return false;
     return d_head % HWY_DYNAMIC_DISPATCH(lanes)() == 0;
 }
 

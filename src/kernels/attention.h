@@ -1,6 +1,6 @@
-// Attention on the CPU: softmax(q k^T scale + mask) v for each head, in F32 whatever type keys and
-// values are stored in. Many queries go through products of blocks (kernels/tile-inl.h); for few
-// (decoder steps) keys and values are read once from memory and meet all queries.
+// Attention on the CPU: softmax(q k^T scale + mask) v for each head, summed in F32 whatever type
+// keys and values are stored in. Many queries go through products of blocks (kernels/tile-inl.h);
+// for few (decoder steps) keys and values are read once from memory and meet all queries.
 #pragma once
 
 #include <cstddef>
@@ -37,11 +37,12 @@ struct Attention {
     float scale;
     const Positions* positions = nullptr;     // queries and keys are the same frames
     const std::int32_t* n_keys_of = nullptr;  // [n_batch], at least 1: keys behind are not seen
-    bool bf16 = false;  // of many queries: what products take is rounded to bfloat16 numbers
+    // Of many queries: what products take. With positions int8 is F32; of q8_0 it is int8 always.
+    Rounding rounding = Rounding::none;
 };
 
-// Heads of this size can be computed; with positions any can.
-bool attention_fits(size_t d_head);
+// Heads of this size can be computed, over keys and values stored so; with positions any can.
+bool attention_fits(size_t d_head, Stored type);
 
 // Computes the share `i` of `n`. Shares may run at the same time.
 void attention(const Attention& a, size_t i, size_t n);

@@ -1,5 +1,9 @@
 #include "kernels/product.h"
 
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <cpuid.h>
+#endif
+
 #include <type_traits>
 
 #include "kernels/rows.h"
@@ -9,6 +13,7 @@
 #include <hwy/foreach_target.h>
 // after foreach_target.h
 #include "kernels/activation-inl.h"
+#include "kernels/int8-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace transcribe::kernels::HWY_NAMESPACE {
@@ -90,23 +95,54 @@ void few_rows(const Product& p, Range outs) {
 // would fall on the same few places of the first-level cache.
 constexpr size_t n_tile_width = (n_tile + n_strip - 1) / n_strip * n_strip;
 
-// Lanes along the inputs of a product.
+// Floats of a column of a panel of weights.
 inline size_t n_deep(const Product& p) {
+    if (p.panels) return Fours::deep(p.n_in);
     return p.bf16 ? Pairs::deep(p.n_in) : Floats::deep(p.n_in);
 }
 
+// Floats of a tile of packed rows.
+inline size_t n_tile_floats(const Product& p) {
+    size_t deep = p.panels ? n_groups(p.n_in) * (n_fours + 2) : n_deep(p);
+    return deep * n_tile_width;
+}
+
+// A tile of rows in 8 bits: lanes, [n_groups * n_fours, n_tile_width], then units.
+inline Int8Rows int8_rows(const Product& p, const float* tile) {
+    const size_t n_lanes_all = n_groups(p.n_in) * n_fours * n_tile_width;
+    return {tile, {1, n_tile_width}, tile + n_lanes_all, {2, 2 * n_tile_width}};
+}
+
 size_t run_n_packed(const Product& p) {
-    if (p.n_rows < n_few) return 0;
-    return (p.n_rows + n_tile - 1) / n_tile * n_tile_width * n_deep(p);
+    if (p.n_rows < n_few && !p.panels) return 0;
+    return (p.n_rows + n_tile - 1) / n_tile * n_tile_floats(p);
+}
+
+inline Rows<float> rows_at(const float* x, size_t stride, size_t n_rows, size_t n) {
+    return {reinterpret_cast<const char*>(x), stride * sizeof(float), n_rows, n};
+}
+
+inline void pack_int8_tile(const Product& p, size_t first, size_t n_rows, float* to) {
+    const size_t n_row = n_groups(p.n_in) * n_fours;
+    float* rows = scratch<0>(n_tile * n_row);
+    float* units = to + n_row * n_tile_width;
+    for (size_t r = 0; r < n_rows; r++) {
+        to_int8_row(p.x + (first + r) * p.x_stride, p.n_in, rows + r * n_row, units + 2 * r,
+                    2 * n_tile_width);
+    }
+    transpose(rows_at(rows, n_row, n_rows, n_row), to, n_tile_width);
 }
 
 void run_pack_rows(const Product& p, float* to, size_t i, size_t n) {
     Range rows = part(p.n_rows, n_tile, i, n);
     for (size_t r = rows.first; r < rows.last; r += n_tile) {
-        const auto* from = reinterpret_cast<const char*>(p.x + r * p.x_stride);
-        Rows<float> tile_rows{from, p.x_stride * sizeof(float), std::min(n_tile, rows.last - r),
-                              p.n_in};
-        float* packed = to + r / n_tile * n_tile_width * n_deep(p);
+        const size_t n_rows = std::min(n_tile, rows.last - r);
+        float* packed = to + r / n_tile * n_tile_floats(p);
+        if (p.panels) {
+            pack_int8_tile(p, r, n_rows, packed);
+            continue;
+        }
+        auto tile_rows = rows_at(p.x + r * p.x_stride, p.x_stride, n_rows, p.n_in);
         if (!p.bf16) {
             transpose(tile_rows, packed, n_tile_width);
             continue;
@@ -121,7 +157,8 @@ void run_pack_rows(const Product& p, float* to, size_t i, size_t n) {
 template <class Dot>
 void rows_with_panels(const Product& p, Range outs, const float* panels) {
     for (size_t r = 0; r < p.n_rows; r += n_tile) {
-        const float* x = p.packed + r / n_tile * n_tile_width * n_deep(p);
+        const float* x = p.packed + r / n_tile * n_tile_floats(p);
+        const size_t n_rows = std::min(n_tile, p.n_rows - r);
         for (size_t o = outs.first; o < outs.last; o += n_panel) {
             size_t n_cols = std::min(n_panel, outs.last - o);
             float bias[n_panel] = {};
@@ -129,9 +166,15 @@ void rows_with_panels(const Product& p, Range outs, const float* panels) {
             auto finish = [&](V sum, size_t column) {
                 return activated(p.activation, hn::Add(sum, hn::LoadU(D(), bias + column)));
             };
-            tiles<Dot>(x, {1, n_tile_width}, std::min(n_tile, p.n_rows - r),
-                       panels + (o - outs.first) * n_deep(p), n_panel, n_deep(p),
-                       p.y + r * p.y_stride + o, p.y_stride, n_cols, finish);
+            const float* panel = panels + (o - outs.first) * n_deep(p);
+            float* y = p.y + r * p.y_stride + o;
+            if constexpr (Dot::is_int8) {
+                int8_tiles<Dot>(int8_rows(p, x), n_rows, panel, p.n_in, y, p.y_stride, n_cols,
+                                finish);
+            } else {
+                tiles<Dot>(x, {1, n_tile_width}, n_rows, panel, n_panel, n_deep(p), y, p.y_stride,
+                           n_cols, finish);
+            }
         }
     }
 }
@@ -140,21 +183,19 @@ struct Blocks {};
 
 // The panel of outputs [o, o + n_cols).
 template <class T>
-void pack_outputs(const Product& p, size_t o, size_t n_cols, float* panel) {
-    const char* rows = static_cast<const char*>(p.w.data) + o * p.w.stride_bytes;
+void pack_outputs(const Matrix& w, size_t n_in, size_t o, size_t n_cols, float* panel) {
+    const char* rows = static_cast<const char*>(w.data) + o * w.stride_bytes;
     if constexpr (!std::is_same_v<T, Blocks>) {
-        pack<T>(rows, p.w.stride_bytes, n_cols, p.n_in, panel);
+        pack<T>(rows, w.stride_bytes, n_cols, n_in, panel);
     } else {
-        float* strip = scratch<0>(n_strip * p.n_in);
+        float* strip = scratch<0>(n_strip * n_in);
         for (size_t j = 0; j < n_panel; j += n_strip) {
             size_t n = std::min(n_strip, n_cols - std::min(j, n_cols));
             for (size_t i = 0; i < n; i++) {
-                p.w.widen(rows + (j + i) * p.w.stride_bytes, strip + i * p.n_in,
-                          static_cast<std::int64_t>(p.n_in));
+                w.widen(rows + (j + i) * w.stride_bytes, strip + i * n_in,
+                        static_cast<std::int64_t>(n_in));
             }
-            const auto* wide_rows = reinterpret_cast<const char*>(strip);
-            transpose_strip(Rows<float>{wide_rows, p.n_in * sizeof(float), n, p.n_in}, 0, 0, p.n_in,
-                            panel + j, n_panel);
+            transpose_strip(rows_at(strip, n_in, n, n_in), 0, 0, n_in, panel + j, n_panel);
         }
     }
 }
@@ -162,32 +203,41 @@ void pack_outputs(const Product& p, size_t o, size_t n_cols, float* panel) {
 template <class T, class Dot>
 void many_rows(const Product& p, Range outs) {
     size_t panel_size = n_deep(p) * n_panel;
-    size_t n_group = std::max<size_t>(1, n_cached / panel_size) * n_panel;
-    for (size_t from = outs.first; from < outs.last; from += n_group) {
-        size_t to = std::min(from + n_group, outs.last);
-        float* panels = scratch<1>(n_group / n_panel * panel_size);
+    size_t n_at_once = std::max<size_t>(1, n_cached / panel_size) * n_panel;
+    for (size_t from = outs.first; from < outs.last; from += n_at_once) {
+        size_t to = std::min(from + n_at_once, outs.last);
+        float* panels = scratch<1>(n_at_once / n_panel * panel_size);
         for (size_t o = from; o < to; o += n_panel) {
             float* panel = panels + (o - from) * n_deep(p);
             float* columns = p.bf16 ? scratch<2>(p.n_in * n_panel) : panel;
-            pack_outputs<T>(p, o, std::min(n_panel, to - o), columns);
+            pack_outputs<T>(p.w, p.n_in, o, std::min(n_panel, to - o), columns);
             if (p.bf16) pair_rows(columns, p.n_in, n_panel, panel);
         }
         rows_with_panels<Dot>(p, {from, to}, panels);
     }
 }
 
-template <class T, class Dot>
-void product_of_many(const Product& p, size_t i, size_t n) {
-    bool wide_enough = p.n_out >= 2 * n_panel * n;
-    if (wide_enough || p.n_rows < 4 * n_tile * n) {
-        return many_rows<T, Dot>(p, part(p.n_out, n_panel, i, n));
+// Weights in 8 bits: as many of their panels at a time as stay in the cache.
+template <class Dot>
+void all_rows_in_int8(const Product& p, Range outs) {
+    size_t n_at_once = std::max<size_t>(1, 2 * n_cached / (n_deep(p) * n_panel)) * n_panel;
+    for (size_t from = outs.first; from < outs.last; from += n_at_once) {
+        size_t to = std::min(from + n_at_once, outs.last);
+        rows_with_panels<Dot>(p, {from, to}, p.panels + from * n_deep(p));
     }
+}
+
+// The share `i` of `n` of a product, by outputs or by rows, whichever are many.
+template <class Work>
+void share_product(const Product& p, size_t i, size_t n, const Work& work) {
+    bool wide_enough = p.n_out >= 2 * n_panel * n;
+    if (wide_enough || p.n_rows < 4 * n_tile * n) return work(p, part(p.n_out, n_panel, i, n));
     Range rows = part(p.n_rows, n_tile, i, n);
     Product own = p;
-    own.packed += rows.first / n_tile * n_tile_width * n_deep(p);
+    own.packed += rows.first / n_tile * n_tile_floats(p);
     own.y += rows.first * p.y_stride;
     own.n_rows = rows.last - rows.first;
-    many_rows<T, Dot>(own, {0, p.n_out});
+    work(own, Range{0, p.n_out});
 }
 
 template <class T>
@@ -195,17 +245,50 @@ void product_of(const Product& p, size_t i, size_t n) {
     if constexpr (!std::is_same_v<T, Blocks>) {
         if (p.n_rows < n_few) return few_rows<T>(p, part(p.n_out, 1, i, n));
     }
-    if (!p.bf16) return product_of_many<T, Floats>(p, i, n);
-    if (bf16_is_native()) return product_of_many<T, NativePairs>(p, i, n);
-    product_of_many<T, Pairs>(p, i, n);
+    if (!p.bf16) return share_product(p, i, n, many_rows<T, Floats>);
+    if (is_native(Rounding::bf16)) return share_product(p, i, n, many_rows<T, NativePairs>);
+    share_product(p, i, n, many_rows<T, Pairs>);
+}
+
+void product_in_int8(const Product& p, size_t i, size_t n) {
+    if (is_native(Rounding::int8)) return share_product(p, i, n, all_rows_in_int8<NativeFours>);
+    share_product(p, i, n, all_rows_in_int8<Fours>);
 }
 
 void run_product(const Product& p, size_t i, size_t n) {
+    if (p.panels) return product_in_int8(p, i, n);
     switch (p.w.type) {
         case Stored::f32: return product_of<float>(p, i, n);
         case Stored::f16: return product_of<hwy::float16_t>(p, i, n);
         case Stored::bf16: return product_of<hwy::bfloat16_t>(p, i, n);
-        case Stored::blocks: return product_of<Blocks>(p, i, n);
+        default: return product_of<Blocks>(p, i, n);
+    }
+}
+
+size_t lanes_of_product() {
+    return n_lanes;
+}
+
+size_t run_n_weight_floats(size_t n_in, size_t n_out) {
+    return (n_out + n_panel - 1) / n_panel * n_panel * Fours::deep(n_in);
+}
+
+template <class T>
+void pack_weights_of(const Matrix& w, size_t n_in, Range outs, float* to) {
+    for (size_t o = outs.first; o < outs.last; o += n_panel) {
+        float* columns = scratch<1>(n_in * n_panel);
+        pack_outputs<T>(w, n_in, o, std::min(n_panel, outs.last - o), columns);
+        to_int8_panel(columns, n_panel, n_in, to + o * Fours::deep(n_in));
+    }
+}
+
+void run_pack_weights(const Matrix& w, size_t n_in, size_t n_out, float* to, size_t i, size_t n) {
+    const Range outs = part(n_out, n_panel, i, n);
+    switch (w.type) {
+        case Stored::f32: return pack_weights_of<float>(w, n_in, outs, to);
+        case Stored::f16: return pack_weights_of<hwy::float16_t>(w, n_in, outs, to);
+        case Stored::bf16: return pack_weights_of<hwy::bfloat16_t>(w, n_in, outs, to);
+        default: return pack_weights_of<Blocks>(w, n_in, outs, to);
     }
 }
 
@@ -218,6 +301,37 @@ namespace transcribe::kernels {
 HWY_EXPORT(run_product);
 HWY_EXPORT(run_n_packed);
 HWY_EXPORT(run_pack_rows);
+HWY_EXPORT(run_n_weight_floats);
+HWY_EXPORT(run_pack_weights);
+HWY_EXPORT(lanes_of_product);
+
+namespace {
+
+#if defined(__x86_64__) && defined(__GNUC__)
+bool has_bf16_sums() {
+    static const bool known = __builtin_cpu_supports("avx512bf16");
+    return known;
+}
+
+// Of 512 bits, or of 256 bits in processors that have no longer ones.
+bool has_int8_sums() {
+    static const bool of_512 = __builtin_cpu_supports("avx512vnni");
+    static const bool of_256 = [] {
+        unsigned a = 0, b = 0, c = 0, d = 0;
+        return __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a >> 4 & 1) != 0;
+    }();
+    return HWY_DYNAMIC_DISPATCH(lanes_of_product)() >= 16 ? of_512 : of_256;
+}
+#else
+bool has_bf16_sums() {
+    return false;
+}
+bool has_int8_sums() {
+    return false;
+}
+#endif
+
+}  // namespace
 
 size_t n_packed(const Product& p) {
     return HWY_DYNAMIC_DISPATCH(run_n_packed)(p);
@@ -227,13 +341,21 @@ void pack_rows(const Product& p, float* to, size_t i, size_t n) {
     HWY_DYNAMIC_DISPATCH(run_pack_rows)(p, to, i, n);
 }
 
-bool bf16_is_native() {
-#if defined(__x86_64__) && defined(__GNUC__)
-    static const bool known = __builtin_cpu_supports("avx512bf16");
-    return known;
-#else
+bool is_native(Rounding rounding) {
+    switch (rounding) {
+        case Rounding::none: return true;
+        case Rounding::bf16: return has_bf16_sums();
+        case Rounding::int8: return has_int8_sums();
+    }
     return false;
-#endif
+}
+
+size_t n_weight_floats(size_t n_in, size_t n_out) {
+    return HWY_DYNAMIC_DISPATCH(run_n_weight_floats)(n_in, n_out);
+}
+
+void pack_weights(const Matrix& w, size_t n_in, size_t n_out, float* to, size_t i, size_t n) {
+    HWY_DYNAMIC_DISPATCH(run_pack_weights)(w, n_in, n_out, to, i, n);
 }
 
 void product(const Product& p, size_t i, size_t n) {

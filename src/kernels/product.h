@@ -1,20 +1,24 @@
 // Products of a weight matrix with rows of floats, for any processor: the widest vectors it has are
 // chosen at run time (Highway). Sums are in F32, and the rows are not rounded unless that is asked
-// for (Product::bf16), whatever type the weights are stored in.
+// for, whatever type the weights are stored in.
 //
-// Many rows: they are packed first; then weights are brought into panels of a few outputs, input by
-// input, which stay in the cache while all rows pass by. Few rows (decoder steps): each weight is
-// read once from memory, as it is stored, and meets all rows.
+// Weights in 8 bits (Product::panels) were rounded and brought into panels at load, and the rows
+// are rounded each time, few or many. With others: many rows: they are packed first; then weights
+// are brought into panels of a few outputs, input by input, which stay in the cache while all rows
+// pass by. Few rows (decoder steps): each weight is read once from memory, as it is stored, and
+// meets all rows.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "base/rounding.h"
 #include "kernels/activation.h"
 
 namespace transcribe::kernels {
 
-enum class Stored { f32, f16, bf16, blocks };
+// blocks: any that a function has to widen. q8_0: of keys and values only.
+enum class Stored { f32, f16, bf16, q8_0, blocks };
 
 struct Matrix {
     const void* data;
@@ -34,14 +38,20 @@ struct Product {
     const float* bias = nullptr;               // [n_out], added
     Activation activation = Activation::none;  // of the sum
     const float* packed = nullptr;             // what pack_rows() has made of x
+    const float* panels = nullptr;             // what pack_weights() has made of w: int8
     bool bf16 = false;  // of many rows: they and the weights are rounded to bfloat16 numbers
 };
 
-// The processor has instructions for sums of products of bfloat16 numbers; without them they are
+// The processor has instructions for sums of products of such numbers; without them they are
 // computed as those instructions would, and more slowly than in F32.
-bool bf16_is_native();
+bool is_native(Rounding rounding);
 
-// Floats that x takes when it is packed; 0 for few rows, which are read as they are.
+// Floats that the weights take in 8 bits.
+size_t n_weight_floats(size_t n_in, size_t n_out);
+// Packs the share `i` of `n` of the weights into panels of 8-bit numbers.
+void pack_weights(const Matrix& w, size_t n_in, size_t n_out, float* to, size_t i, size_t n);
+
+// Floats that x takes when it is packed; 0 where the rows are read as they are.
 size_t n_packed(const Product& p);
 // Packs the share `i` of `n` of the rows; product() wants all of them.
 void pack_rows(const Product& p, float* to, size_t i, size_t n);

@@ -62,7 +62,7 @@ void widen_row(const T* from, size_t n, float* to) {
 
 // How a lane of a row meets a lane of a panel.
 struct Floats {
-    static constexpr bool is_paired = false;
+    static constexpr bool is_paired = false, is_int8 = false;
     static constexpr size_t deep(size_t n) { return n; }  // lanes that n values take
     static HWY_INLINE V add(V sum, V x, V panel) { return hn::MulAdd(x, panel, sum); }
 };
@@ -70,7 +70,7 @@ struct Floats {
 // Two bfloat16 numbers a lane, the first in the lower half. Products are exact, sums are F32; the
 // second comes first, as the instruction has it that many processors know.
 struct Pairs {
-    static constexpr bool is_paired = true;
+    static constexpr bool is_paired = true, is_int8 = false;
     static constexpr size_t deep(size_t n) { return (n + 1) / 2; }
     static HWY_INLINE V first(V pair) {
         const hn::RebindToUnsigned<D> bits;
@@ -227,6 +227,20 @@ struct Steps {
     size_t row, step;
 };
 
+// The columns that a panel has of a row of sums.
+HWY_INLINE void store_columns(V y0, V y1, size_t n_cols, float* to) {
+    const D d;
+    if (n_cols == n_panel) {
+        hn::StoreU(y0, d, to);
+        hn::StoreU(y1, d, to + n_lanes);
+        return;
+    }
+    float all[n_panel];
+    hn::StoreU(y0, d, all);
+    hn::StoreU(y1, d, all + n_lanes);
+    std::memcpy(to, all, n_cols * sizeof(float));
+}
+
 // y[r][c] = sum over k of x[r][k] * panel[k][c], for R rows and the columns of a panel; k counts
 // lanes, of which Dot knows what they hold. `finish` gets each vector of sums and its column.
 template <class Dot, size_t R, class Finish>
@@ -246,17 +260,7 @@ HWY_INLINE void tile(const float* x, Steps x_steps, const float* panel, size_t p
         x += x_steps.step;
     }
     for (size_t r = 0; r < R; r++) {
-        float* to = y + r * y_stride;
-        V y0 = finish(left[r], 0), y1 = finish(right[r], n_lanes);
-        if (n_cols == n_panel) {
-            hn::StoreU(y0, d, to);
-            hn::StoreU(y1, d, to + n_lanes);
-        } else {
-            float all[n_panel];
-            hn::StoreU(y0, d, all);
-            hn::StoreU(y1, d, all + n_lanes);
-            std::memcpy(to, all, n_cols * sizeof(float));
-        }
+        store_columns(finish(left[r], 0), finish(right[r], n_lanes), n_cols, y + r * y_stride);
     }
 }
 

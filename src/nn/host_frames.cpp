@@ -84,7 +84,7 @@ void run_relative_attention(ggml_tensor* dst, int, int, void* user) {
         .scale = 1.0f / std::sqrt(static_cast<float>(d_head)),
         .positions = &positions,
         .n_keys_of = n_keys_of.data(),
-        .bf16 = carried(user).bf16,
+        .rounding = carried(user).rounding,
     };
     size_t cost = 3 * a.n_queries * a.n_keys * count(q->ne[0]) * a.n_batch;
     share_out(carried(user), cost, [&](size_t i, size_t n) { kernels::attention(a, i, n); });

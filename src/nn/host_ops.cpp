@@ -10,20 +10,12 @@
 #include "kernels/product.h"
 #include "kernels/rows.h"
 #include "nn/host_node.h"
+#include "nn/stored.h"
 #include "tensor/cpu_functions.h"
 
 namespace transcribe {
 
 namespace {
-
-kernels::Stored stored(const ggml_tensor* t) {
-    switch (t->type) {
-        case GGML_TYPE_F32: return kernels::Stored::f32;
-        case GGML_TYPE_F16: return kernels::Stored::f16;
-        case GGML_TYPE_BF16: return kernels::Stored::bf16;
-        default: return kernels::Stored::blocks;
-    }
-}
 
 bool is_known(const ggml_tensor* t) {
     return t->type == GGML_TYPE_F32 || t->type == GGML_TYPE_F16 || t->type == GGML_TYPE_BF16;
@@ -44,7 +36,7 @@ void pack_rows(kernels::Product& p, const Graph::Carried& node) {
 void run_product(ggml_tensor* dst, int, int, void* user) {
     const ggml_tensor *w = dst->src[0], *x = dst->src[1], *bias = dst->src[2];
     kernels::Product p{
-        .w = {w->data, stored(w), w->nb[1], ggml_get_type_traits(w->type)->to_float},
+        .w = matrix_of(*w),
         .x = nullptr,
         .x_stride = x->nb[1] / sizeof(float),
         .y = nullptr,
@@ -54,7 +46,8 @@ void run_product(ggml_tensor* dst, int, int, void* user) {
         .n_rows = count(x->ne[1]),
         .bias = bias ? floats(bias) : nullptr,
         .activation = static_cast<Activation>(carried(user).number),
-        .bf16 = carried(user).bf16,
+        .panels = static_cast<const float*>(w->extra),
+        .bf16 = carried(user).rounding == Rounding::bf16,
     };
     i64 n_batch = x->ne[2] * x->ne[3];
     if (ggml_is_contiguous(x)) {  // one product: weights are packed once
@@ -122,8 +115,8 @@ void run_attention(ggml_tensor* dst, int, int, void* user) {
     size_t n_heads = count(carried(user).number), d_head = count(q->ne[0]) / n_heads;
     kernels::Attention a{
         .q = floats(q),
-        .k = {k->data, stored(k), k->nb[1], k->nb[2]},
-        .v = {v->data, stored(v), v->nb[1], v->nb[2]},
+        .k = {k->data, stored(*k), k->nb[1], k->nb[2]},
+        .v = {v->data, stored(*v), v->nb[1], v->nb[2]},
         .mask = mask ? static_cast<const std::uint16_t*>(mask->data) : nullptr,
         .mask_stride = mask ? mask->nb[1] / sizeof(std::uint16_t) : 0,
         .out = static_cast<float*>(dst->data),
@@ -134,7 +127,7 @@ void run_attention(ggml_tensor* dst, int, int, void* user) {
         .n_keys = count(k->ne[1]),
         .n_batch = count(q->ne[2]),
         .scale = 1.0f / std::sqrt(static_cast<float>(d_head)),
-        .bf16 = carried(user).bf16,
+        .rounding = carried(user).rounding,
     };
     size_t cost = a.n_queries * a.n_keys * count(q->ne[0]) * a.n_batch;
     share_out(carried(user), cost, [&](size_t i, size_t n) { kernels::attention(a, i, n); });
@@ -144,7 +137,8 @@ void run_attention(ggml_tensor* dst, int, int, void* user) {
 
 Tensor host_product(Tensor w, Tensor x, Weight bias, Activation activation) {
     CHECK(w.dim(0) == x.dim(0));
-    CHECK(is_known(w.t) || (ggml_is_contiguous(x.t) && ggml_nrows(x.t) >= n_rows_of_blocks));
+    CHECK(is_known(w.t) || w.t->extra ||
+          (ggml_is_contiguous(x.t) && ggml_nrows(x.t) >= n_rows_of_blocks));
     CHECK(x.t->type == GGML_TYPE_F32 && x.t->nb[0] == sizeof(float));
     std::vector<ggml_tensor*> sources{w.t, x.t};
     if (bias) sources.push_back(bias.t);
@@ -171,8 +165,8 @@ Tensor host_layer_norm(Tensor x, Weight weight, Weight bias, float eps) {
 }
 
 bool host_attention_fits(Tensor q, KvLayer kv, int n_heads) {
-    return is_known(kv.k.t) && kv.k.t->type == kv.v.t->type && q.t->type == GGML_TYPE_F32 &&
-           kernels::attention_fits(count(q.dim(0) / n_heads));
+    return kv.k.t->type == kv.v.t->type && q.t->type == GGML_TYPE_F32 &&
+           kernels::attention_fits(count(q.dim(0) / n_heads), stored(*kv.k.t));
 }
 
 Tensor host_attention(Tensor q, KvLayer kv, Tensor mask, int n_heads) {

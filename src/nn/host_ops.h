@@ -7,8 +7,8 @@
 namespace transcribe {
 
 // activation(W x + bias): w [in, out], x F32 [in, n...] -> [out, n...]; bias may be empty. With w
-// F32, F16 or BF16 x may be a view whose rows overlap; with others its rows lie together and are
-// many.
+// F32, F16, BF16 or packed at load x may be a view whose rows overlap; with others its rows lie
+// together and are many.
 constexpr i64 n_rows_of_blocks = 32;
 Tensor host_product(Tensor w, Tensor x, Weight bias, Activation activation);
 

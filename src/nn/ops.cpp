@@ -33,7 +33,8 @@ Tensor product(Weight w, Tensor x, Weight bias, Activation activation) {
     bool stored_as_floats =
         w.dtype() == Dtype::f32 || w.dtype() == Dtype::f16 || w.dtype() == Dtype::bf16;
     Tensor as_it_is = x.g->use(w);
-    if (x.g->on_cpu && stored_as_floats) return host_product(as_it_is, x, bias, activation);
+    if (x.g->on_cpu && (stored_as_floats || w.t->extra))
+        return host_product(as_it_is, x, bias, activation);
     if (!ggml_is_contiguous(x.t)) x.t = ggml_cont(x.g->ctx, x.t);
     // Quantized weights with few rows are ggml's: it rounds the rows to 8 bits. With many rows it
     // is both exact and faster to widen the weights, panel by panel.
@@ -93,7 +94,7 @@ Tensor pad_rows(Tensor x) {
 Tensor split_heads(Tensor x, int n_heads) {
     ggml_context* ctx = x.g->ctx;
     ggml_tensor* t = x.t;
-    size_t head_bytes = t->nb[0] * static_cast<size_t>(x.dim(0) / n_heads);
+    size_t head_bytes = ggml_row_size(t->type, x.dim(0) / n_heads);
     return {ggml_view_4d(ctx, t, x.dim(0) / n_heads, x.dim(1), n_heads, x.dim(2), t->nb[1],
                          head_bytes, t->nb[2], 0),
             x.g};

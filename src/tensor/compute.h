@@ -96,9 +96,8 @@ class Compute {
     std::atomic<bool>& cancelled() { return cancelled_; }
     bool on_cpu() const { return device_.is_cpu(); }
     bool flash = true;  // for graphs begun from now on
-    // What graphs that encode sound or read a prompt take for Graph::bf16. Steps and what searches
-    // read of them stay in F32.
-    bool bf16 = false;
+    // What graphs that encode sound or read a prompt take for Graph::rounding.
+    Rounding rounding = Rounding::none;
 
   private:
     struct Parts;

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/audio_source.h"
+#include "base/rounding.h"
 #include "tensor/dtype.h"
 
 struct ggml_context;
@@ -77,15 +78,15 @@ class Graph {
     struct Carried {
         Team* const* team;
         int number;  // the node's own
-        bool bf16;
+        Rounding rounding;
     };
-    Carried* carry(int number) { return &carried_.emplace_back(Carried{team_, number, bf16}); }
+    Carried* carry(int number) { return &carried_.emplace_back(Carried{team_, number, rounding}); }
 
     bool flash = true;  // read by nn::sdpa only
-    // Nodes of our own may round what many rows and weights multiply (kernels::Product::bf16); of
-    // those that are built from now on.
-    bool bf16 = false;
-    bool on_cpu;        // all of the graph runs on the CPU: host functions may stand in it
+    // What nodes of our own may round operands to; of those that are built from now on. Weights
+    // that were rounded at load are in 8 bits all the same.
+    Rounding rounding = Rounding::none;
+    bool on_cpu;  // all of the graph runs on the CPU: host functions may stand in it
     ggml_context* ctx;
     ggml_cgraph* nodes;
 

@@ -9,6 +9,7 @@
 #include <ggml-cpp.h>
 
 #include "base/check.h"
+#include "tensor/team.h"
 
 namespace transcribe {
 
@@ -67,6 +68,7 @@ struct Weights::Entry {
     std::vector<const GgufTensor*> from;  // one: as stored; with fill: sources
     Fill fill;
     bool in_place = false;
+    bool is_matrix = false;
 };
 
 struct Weights::Memory {
@@ -74,6 +76,7 @@ struct Weights::Memory {
     std::vector<Entry> entries;
     std::unordered_set<std::string> used;
     std::vector<ggml_backend_buffer_ptr> buffers;
+    std::unique_ptr<float[]> packed;
 };
 
 Weights::Weights(std::shared_ptr<const Gguf> file)
@@ -95,18 +98,21 @@ Scope Scope::operator[](int index) const {
 Weight Scope::need(const char* leaf, Role role, const Shape& shape) const {
     const GgufTensor* stored = weights_->look_up(prefix_ + leaf, role, shape, true);
     Dtype dtype = stored && stays(role, stored->dtype) ? stored->dtype : Dtype::f32;
-    return weights_->add({nullptr, {stored}, {}, in_place(role, stored)}, dtype, shape);
+    return weights_->add({nullptr, {stored}, {}, in_place(role, stored), role == Role::matrix},
+                         dtype, shape);
 }
 
 Weight Scope::maybe(const char* leaf, Role role, const Shape& shape) const {
     const GgufTensor* stored = weights_->look_up(prefix_ + leaf, role, shape, false);
     if (!stored) return {};
     Dtype dtype = stays(role, stored->dtype) ? stored->dtype : Dtype::f32;
-    return weights_->add({nullptr, {stored}, {}, in_place(role, stored)}, dtype, shape);
+    return weights_->add({nullptr, {stored}, {}, in_place(role, stored), role == Role::matrix},
+                         dtype, shape);
 }
 
 Weight Scope::derive(std::initializer_list<Source> from, const Shape& shape, Fill fill) const {
-    Weights::Entry entry{nullptr, {}, std::move(fill), false};
+    const bool is_matrix = from.begin()->role == Role::matrix;
+    Weights::Entry entry{nullptr, {}, std::move(fill), false, is_matrix};
     for (const Source& s : from) {
         entry.from.push_back(weights_->look_up(prefix_ + s.leaf, s.role, s.shape, true));
     }
@@ -145,11 +151,35 @@ Weight Weights::add(Entry entry, Dtype dtype, const Shape& shape) {
     return {memory_->entries.back().t};
 }
 
-Status Weights::finish(Device device) {
+Status Weights::finish(Device device, const Packer& packer) {
     CHECK(file_);
     TRY(problems_.done(Code::bad_model, file_->path()));
     TRY(map_in_place(device));
-    return allocate_rest(device);
+    TRY(allocate_rest(device));
+    return packer && device.is_cpu() ? pack(packer) : Status{};
+}
+
+// One allocation for all. Pages of the file are not needed any more, but for rows of a table.
+Status Weights::pack(const Packer& packer) {
+    constexpr size_t line = 64 / sizeof(float), n_shares = 16;
+    auto whole_lines = [](size_t n) { return (n + line - 1) / line * line; };
+    size_t n_floats = line;
+    for (const Entry& e : memory_->entries) {
+        if (e.is_matrix) n_floats += whole_lines(packer.n_floats(*e.t));
+    }
+    memory_->packed = std::make_unique_for_overwrite<float[]>(n_floats);
+    void* start = memory_->packed.get();
+    size_t room = n_floats * sizeof(float);
+    auto* at = static_cast<float*>(std::align(line * sizeof(float), sizeof(float), start, room));
+    TRY_SET(auto team, Team::make(packer.n_threads));
+    for (const Entry& e : memory_->entries) {
+        if (!e.is_matrix) continue;
+        team->run(n_shares, [&](size_t i) { packer.pack(*e.t, at, i, n_shares); });
+        e.t->extra = at;
+        at += whole_lines(packer.n_floats(*e.t));
+        if (e.in_place) file_->release(e.from[0]->data);
+    }
+    return {};
 }
 
 // The mapped file as a device buffer, where the device takes host memory (the CPU does).

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/rounding.h"
 #include "tensor/device.h"
 #include "tensor/gguf.h"
 #include "tensor/graph.h"
@@ -39,6 +40,15 @@ struct Source {
 };
 // From F32 copies of the sources to the F32 values of the derived tensor.
 using Fill = std::function<void(std::span<const std::vector<float>>, std::span<float>)>;
+
+// Brings matrices into another form than they are stored in: as many floats, of their own, as
+// n_floats() says; pack() makes share `i` of `n`.
+struct Packer {
+    size_t (*n_floats)(const ggml_tensor& w) = nullptr;
+    void (*pack)(const ggml_tensor& w, float* to, size_t i, size_t n) = nullptr;
+    int n_threads = 1;
+    explicit operator bool() const { return pack != nullptr; }
+};
 
 class Weights;
 
@@ -66,9 +76,10 @@ class Weights {
     explicit Weights(std::shared_ptr<const Gguf> file);
     ~Weights();
     Scope root() { return Scope(*this); }
-    // All missing, misshapen and mistyped tensors in one error; then memory. Tensors of the file
-    // that nothing used are listed in unused().
-    Status finish(Device device);
+    // All missing, misshapen and mistyped tensors in one error; then memory. Where there is a
+    // packer each matrix has what it made of it in ggml_tensor::extra. Tensors of the file that
+    // nothing used are listed in unused().
+    Status finish(Device device, const Packer& packer = {});
     const std::vector<TensorSpec>& schema() const { return schema_; }
     std::vector<std::string> unused() const;
     i64 n_params() const;
@@ -82,6 +93,7 @@ class Weights {
     Weight add(Entry entry, Dtype dtype, const Shape&);
     Status map_in_place(Device device);
     Status allocate_rest(Device device);
+    Status pack(const Packer& packer);
 
     std::shared_ptr<const Gguf> file_;
     Problems problems_;
@@ -98,6 +110,8 @@ class Loader {
 
     std::shared_ptr<const Gguf> file;
     Device device;
+    Rounding rounding = Rounding::none;
+    Packer packer;
     Problems problems;
 };
 

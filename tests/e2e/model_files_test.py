@@ -56,7 +56,8 @@ class Files(Test):
 @needs_model("tiny.en")
 class Texts(Test):
     def text(self, model):
-        result = run("-m", str(model), "-t", "1", "--no-timestamps", str(SAMPLE))
+        result = run("-m", str(model), "-t", "1", "--precision", "f32", "--no-timestamps",
+                     str(SAMPLE))
         self.assertEqual(result.rc, 0, result)
         return result.out.decode()
 

@@ -34,6 +34,8 @@ Samples read_wav(const std::string& path) {
     return out;
 }
 
+const OpenOptions in_f32{.precision = Precision::f32};  // as the reference computed
+
 class CanaryQwen : public ::testing::Test {
   protected:
     const std::string folder_ = std::string(TESTS_DIR) + "/../../shared/reference/canary_qwen";
@@ -50,14 +52,13 @@ class CanaryQwen : public ::testing::Test {
         auto report = convert(folder_ + "/" + checkpoint, path_,
                               {.type = type, .name = {}, .on_progress = {}});
         ASSERT_TRUE(report) << report.error().what;
-        auto model = open_model(path_);
+        auto model = open_model(path_, in_f32);
         ASSERT_TRUE(model) << model.error().what;
         model_ = *model;
     }
 
     std::unique_ptr<Session> session(SessionOptions options = {}) {
         options.n_threads = 1;
-        options.precision = Precision::f32;  // what the reference computed in
         auto made = Session::make(model_, options);
         if (!made) ADD_FAILURE() << made.error().what;
         return *std::move(made);
@@ -246,7 +247,7 @@ TEST_F(CanaryQwenDigits, TextsOfQuantizedWeights) {
     std::string quantized = tmp_folder() + "/salm-digits-q8_0.gguf";
     auto report = convert(path_, quantized, {.type = Dtype::q8_0, .name = {}, .on_progress = {}});
     ASSERT_TRUE(report) << report.error().what;
-    model_ = *open_model(quantized);
+    model_ = *open_model(quantized, in_f32);
     auto own = session({.batch_size = 4});
     std::vector<Transcript> ours = transcribe(*own, clips_);
     for (size_t i = 0; i < clips_.size(); i++) EXPECT_EQ(ours[i].text, text(i));

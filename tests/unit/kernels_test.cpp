@@ -1,5 +1,6 @@
 // Our own kernels against plain loops in double precision, for every kind of processor that this
 // build has code for and this machine can run.
+#include <ggml.h>
 #include <gtest/gtest.h>
 #include <hwy/highway.h>
 
@@ -7,6 +8,7 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "kernels/attention.h"
@@ -50,7 +52,9 @@ double nmse(const std::vector<float>& got, const std::vector<double>& wanted) {
 struct StoredValues {
     std::vector<float> values;
     std::vector<std::uint16_t> halves;
+    std::vector<std::uint8_t> blocks;
     const void* data() const {
+        if (!blocks.empty()) return blocks.data();
         return halves.empty() ? static_cast<const void*>(values.data()) : halves.data();
     }
 };
@@ -65,8 +69,31 @@ std::vector<float> to_bf16(std::vector<float> values) {
     for (float& x : values) x = to_bf16(x);
     return values;
 }
+// 64 neighbours of a row, or what is left of it, to 127 steps of their largest.
+void to_int8(std::span<float> group) {
+    float largest = 0;
+    for (float x : group) largest = std::max(largest, std::abs(x));
+    for (float& x : group) x = std::nearbyint(x * (127 / largest)) * (largest / 127);
+}
+std::vector<float> rounded(std::vector<float> rows, size_t n_row, Rounding rounding) {
+    if (rounding == Rounding::bf16) return to_bf16(std::move(rows));
+    if (rounding == Rounding::none) return rows;
+    for (size_t row = 0; row < rows.size(); row += n_row) {
+        for (size_t k = 0; k < n_row; k += 64) {
+            to_int8(std::span(rows).subspan(row + k, std::min<size_t>(64, n_row - k)));
+        }
+    }
+    return rows;
+}
 StoredValues stored_as(Stored type, std::vector<float> values) {
-    StoredValues out{std::move(values), {}};
+    StoredValues out{std::move(values), {}, {}};
+    if (type == Stored::q8_0) {
+        const auto n = static_cast<std::int64_t>(out.values.size());
+        out.blocks.resize(out.values.size() / 32 * 34);
+        ggml_get_type_traits(GGML_TYPE_Q8_0)
+            ->from_float_ref(out.values.data(), out.blocks.data(), n);
+        ggml_get_type_traits(GGML_TYPE_Q8_0)->to_float(out.blocks.data(), out.values.data(), n);
+    }
     if (type != Stored::bf16) return out;
     for (float& x : out.values) {
         out.halves.push_back(bf16_of(x));
@@ -74,8 +101,9 @@ StoredValues stored_as(Stored type, std::vector<float> values) {
     }
     return out;
 }
-size_t bytes(Stored type) {
-    return type == Stored::f32 ? 4 : 2;
+size_t bytes(Stored type, size_t n) {
+    if (type == Stored::q8_0) return n / 32 * 34;
+    return n * (type == Stored::f32 ? 4 : 2);
 }
 
 class Kernels : public testing::TestWithParam<std::int64_t> {
@@ -100,11 +128,13 @@ struct Sizes {
 };
 
 void check_product(Stored type, const Sizes& s, bool with_bias, bool gelu, size_t n_shares,
-                   bool bf16 = false) {
+                   Rounding rounding = Rounding::none) {
     StoredValues w = stored_as(type, noise(s.n_in * s.n_out, 1));
     std::vector<float> x = noise(s.n_in * s.n_rows, 2), bias = noise(s.n_out, 3);
     std::vector<float> y(s.n_out * s.n_rows, std::numeric_limits<float>::quiet_NaN());
-    Product p{.w = {w.data(), type, s.n_in * bytes(type)},
+    const bool bf16 = rounding == Rounding::bf16, int8 = rounding == Rounding::int8;
+    std::vector<float> panels(int8 ? n_weight_floats(s.n_in, s.n_out) : 0);
+    Product p{.w = {w.data(), type, bytes(type, s.n_in)},
               .x = x.data(),
               .x_stride = s.n_in,
               .y = y.data(),
@@ -114,16 +144,22 @@ void check_product(Stored type, const Sizes& s, bool with_bias, bool gelu, size_
               .n_rows = s.n_rows,
               .bias = with_bias ? bias.data() : nullptr,
               .activation = gelu ? Activation::gelu : Activation::none,
+              .panels = int8 ? panels.data() : nullptr,
               .bf16 = bf16};
+    if (int8) {
+        for (size_t i = 0; i < n_shares; i++) {
+            pack_weights(p.w, s.n_in, s.n_out, panels.data(), i, n_shares);
+        }
+    }
     std::vector<float> packed(n_packed(p));
     p.packed = packed.data();
     if (!packed.empty()) {
         for (size_t i = 0; i < n_shares; i++) pack_rows(p, packed.data(), i, n_shares);
     }
     for (size_t i = 0; i < n_shares; i++) product(p, i, n_shares);
-    if (bf16 && !packed.empty()) {
-        x = to_bf16(x);
-        w.values = to_bf16(w.values);
+    if (!packed.empty()) {
+        x = rounded(std::move(x), s.n_in, rounding);
+        w.values = rounded(std::move(w.values), s.n_in, rounding);
     }
     std::vector<double> wanted;
     for (size_t r = 0; r < s.n_rows; r++) {
@@ -153,12 +189,43 @@ TEST_P(Kernels, ProductsOfAllSizes) {
 TEST_P(Kernels, RoundedProductsAreThoseOfRoundedNumbers) {
     for (size_t n_rows : {1, 12, 13, 29, 100}) {
         for (size_t n_shares : {1, 5}) {
-            check_product(Stored::f32, {64, 96, n_rows}, true, false, n_shares, true);
-            check_product(Stored::f32, {37, 83, n_rows}, false, true, n_shares, true);
-            check_product(Stored::bf16, {1, 1, n_rows}, true, false, n_shares, true);
+            check_product(Stored::f32, {64, 96, n_rows}, true, false, n_shares, Rounding::bf16);
+            check_product(Stored::f32, {37, 83, n_rows}, false, true, n_shares, Rounding::bf16);
+            check_product(Stored::bf16, {1, 1, n_rows}, true, false, n_shares, Rounding::bf16);
         }
     }
-    check_product(Stored::f32, {1601, 130, 60}, true, false, 2, true);
+    check_product(Stored::f32, {1601, 130, 60}, true, false, 2, Rounding::bf16);
+}
+
+TEST_P(Kernels, ProductsIn8BitsAreThoseOfRoundedNumbers) {
+    for (size_t n_rows : {1, 2, 4, 8, 12, 13, 29, 100}) {
+        for (size_t n_shares : {1, 5}) {
+            check_product(Stored::f32, {64, 96, n_rows}, true, false, n_shares, Rounding::int8);
+            check_product(Stored::f32, {201, 83, n_rows}, false, true, n_shares, Rounding::int8);
+            check_product(Stored::bf16, {1, 1, n_rows}, true, false, n_shares, Rounding::int8);
+        }
+    }
+    check_product(Stored::bf16, {1601, 330, 60}, true, false, 2, Rounding::int8);
+}
+
+TEST_P(Kernels, GroupsOfZerosIn8BitsStayZero) {
+    const size_t n_in = 70;
+    std::vector<float> w(n_in), x(n_in), y{1}, panels(n_weight_floats(n_in, 1));
+    Product p{.w = {w.data(), Stored::f32, n_in * sizeof(float)},
+              .x = x.data(),
+              .x_stride = n_in,
+              .y = y.data(),
+              .y_stride = 1,
+              .n_in = n_in,
+              .n_out = 1,
+              .n_rows = 1,
+              .panels = panels.data()};
+    pack_weights(p.w, n_in, 1, panels.data(), 0, 1);
+    std::vector<float> packed(n_packed(p));
+    p.packed = packed.data();
+    pack_rows(p, packed.data(), 0, 1);
+    product(p, 0, 1);
+    EXPECT_EQ(y[0], 0);
 }
 
 TEST_P(Kernels, GeluOfTheSum) {
@@ -169,10 +236,19 @@ struct Heads {
     size_t d_head, n_heads, n_kv_heads, n_queries, n_keys, n_batch;
 };
 
-// Weights are rounded after their sum was taken: by up to 2^-9 of each.
-constexpr double rounded_nmse_max = 5e-6;
+double attention_nmse_max(Rounding rounding) {
+    switch (rounding) {
+        case Rounding::none: return nmse_max;
+        // Weights are rounded after their sum was taken: by up to 2^-9 of each.
+        case Rounding::bf16: return 5e-6;
+        // Of four operands, each by up to 1/254 of the largest of its group.
+        case Rounding::int8: return 4e-4;
+    }
+    return 0;
+}
 
-void check_attention(Stored type, const Heads& h, bool causal, size_t n_shares, bool bf16 = false) {
+void check_attention(Stored type, const Heads& h, bool causal, size_t n_shares,
+                     Rounding rounding = Rounding::none) {
     size_t d = h.d_head * h.n_heads, d_kv = h.d_head * h.n_kv_heads;
     std::vector<float> q = noise(d * h.n_queries * h.n_batch, 1), out(q.size());
     StoredValues k = stored_as(type, noise(d_kv * h.n_keys * h.n_batch, 2));
@@ -182,7 +258,7 @@ void check_attention(Stored type, const Heads& h, bool causal, size_t n_shares, 
     for (size_t i = 0; i < mask.size(); i++) {
         if (hidden(i / h.n_keys % h.n_queries, i % h.n_keys)) mask[i] = 0xFC00;
     }
-    size_t row_bytes = d_kv * bytes(type);
+    size_t row_bytes = bytes(type, d_kv);
     float scale = 1 / std::sqrt(float(h.d_head));
     Attention a{.q = q.data(),
                 .k = {k.data(), type, row_bytes, row_bytes * h.n_keys},
@@ -197,9 +273,9 @@ void check_attention(Stored type, const Heads& h, bool causal, size_t n_shares, 
                 .n_keys = h.n_keys,
                 .n_batch = h.n_batch,
                 .scale = scale,
-                .bf16 = bf16};
+                .rounding = rounding};
     for (size_t i = 0; i < n_shares; i++) attention(a, i, n_shares);
-    if (bf16) {
+    if (rounding == Rounding::bf16) {
         q = to_bf16(q);
         k.values = to_bf16(k.values);
         v.values = to_bf16(v.values);
@@ -228,7 +304,7 @@ void check_attention(Stored type, const Heads& h, bool causal, size_t n_shares, 
             }
         }
     }
-    EXPECT_LE(nmse(out, wanted), bf16 ? rounded_nmse_max : nmse_max)
+    EXPECT_LE(nmse(out, wanted), attention_nmse_max(rounding))
         << h.n_queries << " queries, " << h.n_keys << " keys, " << n_shares << " shares";
 }
 
@@ -245,17 +321,35 @@ TEST_P(Kernels, AttentionOfAllSizes) {
 }
 
 TEST_P(Kernels, RoundedAttentionOfAllSizes) {
-    for (Stored type : {Stored::f32, Stored::bf16}) {
-        for (size_t n_shares : {1, 5}) {
-            check_attention(type, {64, 3, 3, 29, 51, 2}, false, n_shares, true);
-            check_attention(type, {16, 4, 2, 12, 129, 1}, false, n_shares, true);
-            check_attention(type, {48, 2, 1, 25, 33, 2}, true, n_shares, true);
+    for (Rounding rounding : {Rounding::bf16, Rounding::int8}) {
+        for (Stored type : {Stored::f32, Stored::bf16}) {
+            for (size_t n_shares : {1, 5}) {
+                check_attention(type, {64, 3, 3, 29, 51, 2}, false, n_shares, rounding);
+                check_attention(type, {16, 4, 2, 12, 129, 1}, false, n_shares, rounding);
+                check_attention(type, {48, 2, 1, 25, 33, 2}, true, n_shares, rounding);
+            }
         }
     }
 }
 
+// Few queries read them as they are; many have them rounded once more.
+TEST_P(Kernels, AttentionOverKeysAndValuesIn8Bits) {
+    for (size_t n_shares : {1, 5}) {
+        for (size_t n_queries : {1, 3}) {
+            check_attention(Stored::q8_0, {64, 3, 3, n_queries, 50, 2}, false, n_shares);
+        }
+        check_attention(Stored::q8_0, {64, 3, 3, 29, 51, 2}, false, n_shares, Rounding::int8);
+        check_attention(Stored::q8_0, {96, 2, 1, 25, 33, 2}, true, n_shares, Rounding::int8);
+    }
+}
+
 TEST_P(Kernels, AttentionFitsTheHeadsOfAllModels) {
-    for (size_t d_head : {48, 64, 80, 128}) EXPECT_TRUE(attention_fits(d_head)) << d_head;
+    for (size_t d_head : {48, 64, 80, 128}) {
+        EXPECT_TRUE(attention_fits(d_head, Stored::f16)) << d_head;
+    }
+    EXPECT_TRUE(attention_fits(64, Stored::q8_0));
+    EXPECT_FALSE(attention_fits(80, Stored::q8_0));
+    EXPECT_FALSE(attention_fits(64, Stored::blocks));
 }
 
 }  // namespace

@@ -210,9 +210,10 @@ class Observed : public ::testing::Test {
     }
 
     Status transcribe() const {
-        TRY_SET(auto model, open_model(folder_ + "/tiny.gguf", {.device = "cpu"}));
         // In F32: where operands are rounded, two ways to nearly the same numbers can meet again.
-        TRY_SET(auto session, Session::make(model, {.n_threads = 1, .precision = Precision::f32}));
+        TRY_SET(auto model,
+                open_model(folder_ + "/tiny.gguf", {.device = "cpu", .precision = Precision::f32}));
+        TRY_SET(auto session, Session::make(model, {.n_threads = 1}));
         std::vector<float> samples;
         for (int i = 0; i < 3200; i++) samples.push_back(0.5f * std::sin(0.1f * i));
         MemorySource source(samples);

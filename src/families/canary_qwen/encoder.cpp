@@ -68,7 +68,7 @@ Expected<std::vector<AudioEmbeddings>> AudioEncoder::encode(
 Expected<std::vector<AudioEmbeddings>> AudioEncoder::encode_batch(const FrameFeed& feed) {
     Span span("encode");
     Graph& g = compute_.begin();
-    g.bf16 = compute_.bf16;
+    g.rounding = compute_.rounding;
     FrameInputs in = FrameInputs::declare(g, config_.encoder, feed.n_frames(), feed.n_rows());
     Tensor y = g.keep(net_(in));  // [d_out, T', B]
     TRY(feed.run(compute_, in));

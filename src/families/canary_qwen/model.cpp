@@ -43,9 +43,10 @@ Status CanaryQwenModel::read(Loader& loader) {
 
     net_.bind(weights_.root(), config_);
     read_mel_tables(weights_, config_.audio.mel);
-    TRY(weights_.finish(loader.device));
+    TRY(weights_.finish(loader.device, loader.packer));
     config_.info.n_params = weights_.n_params();
     config_.info.device = loader.device.name();
+    config_.info.rounding = loader.rounding;
     mel_ = std::make_unique<const Mel>(config_.audio.mel);
     return {};
 }

@@ -19,9 +19,22 @@ int round_up_slots(int n, int n_max) {
 }
 
 // Caches as exact as the weights they are read with.
-KvCache::Sizes cache_sizes(const Net& net, const NetConfig& c, int n_ctx, int n_rows) {
-    Dtype dtype = net.dec.embed.dtype() == Dtype::f32 ? Dtype::f32 : Dtype::f16;
-    return {c.dec.n_layers, c.dec.d, n_ctx, n_rows, dtype};
+Dtype cache_dtype(const Net& net) {
+    return net.dec.embed.dtype() == Dtype::f32 ? Dtype::f32 : Dtype::f16;
+}
+
+KvCache::Sizes self_sizes(const Net& net, const NetConfig& c, int n_rows) {
+    return {c.dec.n_layers, c.dec.d, c.n_text_ctx, n_rows, cache_dtype(net)};
+}
+
+// Steps of many windows read little else than this. In 8 bits it is as exact as the products that
+// made it, where our own attention reads it.
+KvCache::Sizes memory_sizes(const Compute& compute, const Net& net, const NetConfig& c,
+                            int n_rows) {
+    const bool whole_blocks = c.dec.d / c.dec.n_heads % block_elements(Dtype::q8_0) == 0;
+    const bool in_8_bits = compute.rounding == Rounding::int8 && compute.flash && whole_blocks;
+    return {c.dec.n_layers, c.dec.d, c.n_audio_ctx, n_rows,
+            in_8_bits ? Dtype::q8_0 : cache_dtype(net)};
 }
 
 }  // namespace
@@ -36,13 +49,13 @@ WindowDecoder::WindowDecoder(Compute& compute, const Net& net, const Config& con
 
 Expected<std::unique_ptr<WindowDecoder>> WindowDecoder::make(Compute& compute, const Net& net,
                                                              const Config& c) {
-    TRY_SET(auto self, KvCache::make(compute, cache_sizes(net, c.net, c.net.n_text_ctx, 1)));
-    TRY_SET(auto memory, KvCache::make(compute, cache_sizes(net, c.net, c.net.n_audio_ctx, 1)));
+    TRY_SET(auto self, KvCache::make(compute, self_sizes(net, c.net, 1)));
+    TRY_SET(auto memory, KvCache::make(compute, memory_sizes(compute, net, c.net, 1)));
     return std::make_unique<WindowDecoder>(compute, net, c, std::move(self), std::move(memory));
 }
 
-Expected<KvCache> WindowDecoder::cache(int n_ctx, int n_rows) const {
-    return KvCache::make(compute_, cache_sizes(net_, config_.net, n_ctx, n_rows));
+Expected<KvCache> WindowDecoder::self_cache(int n_rows) const {
+    return KvCache::make(compute_, self_sizes(net_, config_.net, n_rows));
 }
 
 Status WindowDecoder::reserve(int n_seats, int n_rows) {
@@ -50,11 +63,12 @@ Status WindowDecoder::reserve(int n_seats, int n_rows) {
     seats_.searches.assign(seats_.searches.size(), nullptr);
     const bool more = n_seats > this->n_seats();
     if (more) {
-        TRY_SET(memory_, cache(config_.net.n_audio_ctx, n_seats));
+        auto sizes = memory_sizes(compute_, net_, config_.net, n_seats);
+        TRY_SET(memory_, KvCache::make(compute_, sizes));
     }
     if (!more && n_rows == seats_.n_group) return {};
     const int n = this->n_seats();
-    TRY_SET(KvCache self, cache(config_.net.n_text_ctx, n_rows * n));
+    TRY_SET(KvCache self, self_cache(n_rows * n));
     seats_ = Band(std::move(self), n_rows, n);
     return {};
 }
@@ -72,7 +86,7 @@ Status WindowDecoder::encode(const std::vector<float>& mel, int seat) {
     timings.n_windows++;
     in_band_ = nullptr;
     Graph& g = compute_.begin();
-    g.bf16 = compute_.bf16;
+    g.rounding = compute_.rounding;
     Tensor x = g.input("mel", Dtype::f32, {config_.net.n_mels, config_.n_frames(), 1});
     net_.dec.remember(net_.enc(x), memory_, {seat, 1});
     return compute_.run({{x, mel}});
@@ -184,7 +198,7 @@ void WindowDecoder::stop(int seat) {
 
 Status WindowDecoder::run_alone(int seat, const Prompt& prompt, Search& search) {
     if (!alone_ || alone_->n_group != search.n_rows()) {
-        TRY_SET(KvCache self, cache(config_.net.n_text_ctx, search.n_rows()));
+        TRY_SET(KvCache self, self_cache(search.n_rows()));
         alone_.emplace(std::move(self), search.n_rows(), 1);
     }
     alone_->seat_first = seat;

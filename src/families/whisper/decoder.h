@@ -68,7 +68,7 @@ class WindowDecoder {
               searches(static_cast<size_t>(n_searches), nullptr),
               feed(group * n_searches) {}
     };
-    Expected<KvCache> cache(int n_ctx, int n_rows) const;
+    Expected<KvCache> self_cache(int n_rows) const;
     Expected<std::span<float>> read_prompt(Band& band, int at, const Prompt& prompt);
     Expected<float> start(Band& band, int at, const Prompt& prompt, Search& search);
     Status step(Band& band);

@@ -19,9 +19,10 @@ Status WhisperModel::read(Loader& loader) {
     config_.mel.filters =
         weights_.host_copy("frontend.mel_filterbank", {n_bins, config_.mel.n_mels});
     config_.mel.window = weights_.host_copy("frontend.window", {config_.mel.n_fft});
-    TRY(weights_.finish(loader.device));
+    TRY(weights_.finish(loader.device, loader.packer));
     config_.info.n_params = weights_.n_params();
     config_.info.device = loader.device.name();
+    config_.info.rounding = loader.rounding;
     mel_ = std::make_unique<const Mel>(config_.mel);
     return {};
 }
