@@ -138,6 +138,15 @@ TEST(Quality, CompressionRatio) {
     EXPECT_FLOAT_EQ(compression_ratio(loop), 500.0f / 23);
 }
 
+TEST(Quality, LongestCommonRun) {
+    const std::vector<int> a{1, 2, 3, 4, 5}, b{9, 3, 4, 5, 1, 2};
+    EXPECT_EQ(longest_common_run(a, b), 3u);
+    EXPECT_EQ(longest_common_run(b, a), 3u);
+    EXPECT_EQ(longest_common_run(a, a), 5u);
+    EXPECT_EQ(longest_common_run(a, {}), 0u);
+    EXPECT_EQ(longest_common_run({}, b), 0u);
+}
+
 TEST(Quality, MeanLogprobCountsTheEndOfText) {
     EXPECT_FLOAT_EQ(mean_logprob(-3.0, 2), -1.0f);
     EXPECT_FLOAT_EQ(mean_logprob(-0.5, 0), -0.5f);

@@ -39,6 +39,22 @@ TEST(Ladder, GoesUpToOne) {
     EXPECT_FALSE(one.next());
 }
 
+TEST(Ladder, ATextThatGoesOnBehindTheEndIsSilenceSooner) {
+    Options options;
+    WindowText over = text(-0.3f, 1.0f, 0.5f);
+    Ladder heard(options, 5);
+    heard.add({over});
+    EXPECT_FALSE(heard.silent());
+    over.overruns = true;
+    Ladder silence(options, 5);
+    silence.add({over});
+    EXPECT_TRUE(silence.silent());
+    over.no_speech_prob = 0.1f;
+    Ladder speech(options, 5);
+    speech.add({over});
+    EXPECT_FALSE(speech.silent());
+}
+
 TEST(Ladder, SilenceIsWhereItIsLikelyAndTheFirstTextIsNot) {
     Options options;
     Ladder silence(options, 30);

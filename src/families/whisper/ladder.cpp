@@ -39,6 +39,7 @@ bool Ladder::silent() const {
     if (no_speech > threshold && improbable(first)) return true;
     if (temperatures_.size() == 1) return false;
     if (first.looping && no_speech > (1 + threshold) / 2) return true;
+    if (first.overruns && no_speech > threshold / 2) return true;
     if (window_s_ >= short_s) return false;
     return no_speech > threshold || (tries_.size() == temperatures_.size() && !good(tries_.back()));
 }

@@ -16,8 +16,9 @@ struct WindowText {               // whisper/decoding.py, DecodingResult
     float compression_ratio = 0;
     float no_speech_prob = 0;
     float temperature = 0;
-    bool looping = false;  // and therefore given up
-    bool full = false;     // as long as it may be: some of it may be missing
+    bool looping = false;   // and therefore given up
+    bool overruns = false;  // goes on where the recording has ended
+    bool full = false;      // as long as it may be: some of it may be missing
 };
 
 class Ladder {
@@ -31,8 +32,9 @@ class Ladder {
     // Whether the window holds no speech: silence is likely, and the first text is not. Drawn texts
     // are improbable by nature, and speech that was hard to decode would be lost. Beyond the
     // reference, where there are several tries: silence is very likely and the first text is a loop
-    // (of noise the model says the same again and again, and is sure of it), or there is less than
-    // a second of sound, and silence is likely or no try gave a good text.
+    // (of noise the model says the same again and again, and is sure of it), silence is half as
+    // likely as that and the first text goes on behind the end of the recording, or there is less
+    // than a second of sound, and silence is likely or no try gave a good text.
     bool silent() const;
     // The good text; where none is, the one of most worth, loops last.
     const WindowText& best() const;

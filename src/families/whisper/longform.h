@@ -42,6 +42,11 @@ class Passage {
     bool needs_language() const;
     void set_language(const std::vector<float>& probabilities);
     Prompt prompt() const;
+    // The text says again what its prompt says: it may have been read there and not heard.
+    bool echoes(const WindowText& text) const;
+    bool overruns(const WindowText& text) const { return spoken(text).overruns(); }
+    // What was said up to here is no context any more.
+    void forget_context() { context_from_ = context_.size(); }
     // How the text of the next window begins, by wish of the caller.
     std::vector<int> forced() const;
     // What accept() needs the alignment of: none where words are not asked for or there is no text.

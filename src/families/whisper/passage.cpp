@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "decode/quality.h"
 #include "families/whisper/longform.h"
 
 namespace transcribe::whisper {
@@ -16,6 +17,8 @@ constexpr i64 tail_frames_min = 10;
 constexpr i64 piece_tail_frames_min = 50;
 // A text decoded hotter than this is no context for the next window.
 constexpr float context_temperature_max = 0.5f;
+// A text that has so many tokens in a row from its context is an echo.
+constexpr size_t echo_tokens_min = 10;
 
 }  // namespace
 
@@ -107,6 +110,19 @@ Prompt Passage::prompt() const {
     return prompt;
 }
 
+bool Passage::echoes(const WindowText& text) const {
+    const int eot = whole_.facts_.config.ids.eot;
+    auto words = [eot](std::span<const int> tokens) {
+        std::vector<int> out;
+        std::copy_if(tokens.begin(), tokens.end(), std::back_inserter(out),
+                     [eot](int id) { return id < eot; });
+        return out;
+    };
+    const size_t from = std::min(context_from_, context_.size());
+    const std::vector<int> before = words(std::span(context_).subspan(from));
+    return longest_common_run(words(text.tokens), before) >= echo_tokens_min;
+}
+
 int Passage::language() const {
     return language_ >= 0 ? language_ : whole_.language_;
 }
@@ -166,7 +182,7 @@ void Passage::accept(const Ladder& ladder, const TextAlignment& alignment) {
     }
     bool keep = whole_.options_.condition_on_previous_text.value_or(true) &&
                 text.temperature <= context_temperature_max;
-    if (!keep) context_from_ = context_.size();
+    if (!keep) forget_context();
     last_speech_s_ = said.last_speech_s();
     advance(said.next_seek_frames() - seek_);
     if (whole_.options_.one_window) clips_.clear();

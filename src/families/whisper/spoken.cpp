@@ -75,12 +75,19 @@ double SpokenWindow::last_speech_s() const {
     return end_of_speech(timed_).value_or(place_.last_speech_s);
 }
 
+bool SpokenWindow::overruns() const {
+    return std::any_of(cut_.slices.begin(), cut_.slices.end(), [this](const Slice& slice) {
+        return is_behind_end(std::llround(seconds_of(slice.t0_frames) * 1000));
+    });
+}
+
 std::vector<Segment> SpokenWindow::segments() const {
     std::vector<Segment> out;
     std::string rest;  // a character may be split between segments: its first bytes wait
     for (size_t i = 0; i < timed_.size(); i++) {
         std::string own = text_of(facts_, tokens_of(cut_.slices[i]));
         Segment segment = segment_of(i);
+        if (is_behind_end(segment.t0_ms)) continue;  // was not heard
         if (!has_speech(segment.t0_ms, segment.t1_ms, own)) continue;
         std::string bytes = rest + own;
         size_t n_whole = utf8_complete_prefix(bytes);

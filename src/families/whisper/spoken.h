@@ -29,7 +29,9 @@ class SpokenWindow {
     // Adds words, moves times to them, and drops what looks invented. `language`: code of the text.
     void add_words(const TextAlignment& alignment, std::string_view language);
 
-    // Those with text and length; ids are left to the caller.
+    // Something is said to begin where the recording, or the piece of it, has ended.
+    bool overruns() const;
+    // Those with text and length that begin before the end; ids are left to the caller.
     std::vector<Segment> segments() const;
     i64 next_seek_frames() const { return seek_frames_; }
     double last_speech_s() const;
@@ -37,6 +39,7 @@ class SpokenWindow {
   private:
     std::span<const int> tokens_of(const Slice& slice) const;
     Segment segment_of(size_t i) const;
+    bool is_behind_end(i64 ms) const { return ms >= place_.end_ms; }
 
     const Facts& facts_;
     const Options& options_;

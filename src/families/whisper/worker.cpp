@@ -89,6 +89,7 @@ struct WhisperWorker::Run {
     Status fill(int seat);
     Status find_language(int seat, Passage& passage);
     Status accept(int seat);
+    Expected<std::vector<WindowText>> first_texts(int seat);
     void deliver(LongForm& form);
     Timings timings() const;  // up to now
     SearchSpec spec(const Seat& seat, float temperature) const;
@@ -235,14 +236,32 @@ std::vector<WindowText> WhisperWorker::Run::texts(const Seat& seat, const Search
                        .temperature = temperature,
                        .looping = text.looping,
                        .full = full});
+        out.back().overruns = seat.passage->overruns(out.back());
     }
     return out;
+}
+
+// Beyond the reference, where there are several tries: what only repeats its context is decoded
+// once more without it. A refrain comes back all the same.
+Expected<std::vector<WindowText>> WhisperWorker::Run::first_texts(int i) {
+    Seat& seat = seats_[static_cast<size_t>(i)];
+    auto first = texts(seat, *seat.search, options_.temperature);
+    const bool echo = std::any_of(first.begin(), first.end(), [&seat](const WindowText& text) {
+        return seat.passage->echoes(text);
+    });
+    if (!echo || options_.temperature_increment <= 0) return first;
+    seat.passage->forget_context();
+    seat.prompt = seat.passage->prompt();
+    auto search = make_search(spec(seat, options_.temperature), rules(seat));
+    TRY(decoder_.run_alone(i, seat.prompt, *search));
+    return texts(seat, *search, options_.temperature);
 }
 
 Status WhisperWorker::Run::accept(int i) {
     Seat& seat = seats_[static_cast<size_t>(i)];
     Ladder ladder(options_, seat.passage->window_s());
-    ladder.add(texts(seat, *seat.search, options_.temperature));
+    TRY_SET(auto first, first_texts(i));
+    ladder.add(first);
     while (auto temperature = ladder.next()) {
         auto search = make_search(spec(seat, *temperature), rules(seat));
         TRY(decoder_.run_alone(i, seat.prompt, *search));
