@@ -1,7 +1,8 @@
 // Products of 8-bit numbers, compiled once for each kind of processor. 64 neighbours along the
 // inputs are a group: whole numbers of -127 to 127 and a unit that is a float. A lane holds four
 // neighbours, signed in rows; in panels they are unsigned, 128 more than they are, as the
-// instruction wants it, and each row knows what that adds to its sums. Sums of a group are exact.
+// instruction wants it, and each row knows what that adds to its sums. Rows that are never negative
+// are unsigned themselves, up to 255, and their panels signed. Sums of a group are exact.
 #if defined(TRANSCRIBE_INT8_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRANSCRIBE_INT8_INL_H_
 #undef TRANSCRIBE_INT8_INL_H_
@@ -19,7 +20,7 @@ using VI = hn::Vec<DI>;
 
 constexpr size_t n_group = 64;
 constexpr size_t n_fours = n_group / 4;  // lanes of a group
-constexpr float most = 127;
+constexpr float most = 127, most_unsigned = 255;
 
 inline size_t n_groups(size_t n) {
     return (n + n_group - 1) / n_group;
@@ -65,6 +66,12 @@ struct NativeFours : Fours {
 using NativeFours = Fours;
 #endif
 
+// Of rows that are never negative.
+template <class Dot>
+struct Unsigned : Dot {
+    static HWY_INLINE VI add(VI sum, VI x, VI panel) { return Dot::add(sum, panel, x); }
+};
+
 // ---- floats become groups
 
 // Where a row's groups go: lanes of four, and for each group its unit and, as the bits of a whole
@@ -76,15 +83,16 @@ struct Int8Rows {
     Steps unit_steps;
 };
 
-HWY_INLINE float inverse_of(float top) {
-    return top > 0 ? most / top : 0;
+HWY_INLINE float inverse_of(float top, float of) {
+    return top > 0 ? of / top : 0;
 }
 
 // Rounds a group of floats; gives the sum of its numbers.
-HWY_INLINE std::int32_t round_group(const float* from, float inverse, std::int8_t* to) {
+template <class Byte>
+HWY_INLINE std::int32_t round_group(const float* from, float inverse, Byte* to) {
     const D d;
     const DI di;
-    const hn::Rebind<std::int8_t, D> narrow;
+    const hn::Rebind<Byte, D> narrow;
     const V factor = hn::Set(d, inverse);
     VI sum = hn::Zero(di);
     for (size_t i = 0; i < n_group; i += n_lanes) {
@@ -112,14 +120,15 @@ inline void to_int8_row(const float* from, size_t n, float* fours, float* units,
         }
         const float largest = hn::GetLane(hn::MaxOfLanes(d, top));
         units[0] = largest / most;
-        std::int32_t start = -128 * round_group(group, inverse_of(largest), to + first);
+        std::int32_t start = -128 * round_group(group, inverse_of(largest, most), to + first);
         std::memcpy(units + 1, &start, sizeof start);
     }
 }
 
 // Columns of n floats, n_panel side by side, become a panel: [n_groups * n_fours, n_panel] lanes
-// and behind them the units, [n_groups, n_panel].
-inline void to_int8_panel(const float* from, size_t stride, size_t n, float* to) {
+// and behind them the units, [n_groups, n_panel]. `zero`: what 0 becomes; 128, or 0 for products
+// with rows that are unsigned.
+inline void to_int8_panel(const float* from, size_t stride, size_t n, int zero, float* to) {
     const D d;
     const DI di;
     float* units = to + n_groups(n) * n_fours * n_panel;
@@ -135,8 +144,9 @@ inline void to_int8_panel(const float* from, size_t stride, size_t n, float* to)
             for (size_t k = first; k < first + n_group; k += 4) {
                 VI four = hn::Zero(di);
                 for (size_t j = 0; j < 4; j++) {
-                    VI q = hn::Set(di, 128);
+                    VI q = hn::Set(di, zero);
                     if (k + j < last) q = hn::Add(q, hn::NearestInt(hn::Mul(at(k + j), factor)));
+                    q = hn::And(q, hn::Set(di, 0xFF));
                     four = hn::Or(four, hn::ShiftLeftSame(q, static_cast<int>(8 * j)));
                 }
                 hn::StoreU(hn::BitCast(d, four), d, to + k / 4 * n_panel + c);

@@ -71,11 +71,11 @@ Int8Head pack_int8_head(const Attention& a, const Unit& u) {
     for (size_t s = 0; s < a.n_keys; s += n_panel) {
         pack<float>(reinterpret_cast<const char*>(rows + s * a.d_head), row_bytes,
                     std::min(n_panel, a.n_keys - s), a.d_head, columns);
-        to_int8_panel(columns, n_panel, a.d_head, head.keys + s * Fours::deep(a.d_head));
+        to_int8_panel(columns, n_panel, a.d_head, 128, head.keys + s * Fours::deep(a.d_head));
     }
     widen_head<T>(a.v, head_at(a.v, a, u.batch, u.head), a, n_value, rows);
     for (size_t c = 0; c < n_value; c += n_panel) {
-        to_int8_panel(rows + c, n_value, a.n_keys, head.values + c * Fours::deep(a.n_keys));
+        to_int8_panel(rows + c, n_value, a.n_keys, 0, head.values + c * Fours::deep(a.n_keys));
     }
     return head;
 }
@@ -94,13 +94,13 @@ HWY_INLINE V rough_exp2(V x) {
     return hn::Mul(p, hn::BitCast(d, power));
 }
 
-// Scores of one query become what it weighs its keys by, in groups; `units` takes their sum into
-// account.
+// Scores of one query become what it weighs its keys by, in unsigned groups; `units` takes their
+// sum into account.
 inline void int8_weights(float* scores, const Attention& a, const std::uint16_t* mask, float* fours,
                          float* units) {
     const D d;
     const V top = scale_scores(scores, a, mask), log2_e = hn::Set(d, 1.44269504f);
-    auto* to = reinterpret_cast<std::int8_t*>(fours);
+    auto* to = reinterpret_cast<std::uint8_t*>(fours);
     V sum = hn::Zero(d);
     float* own_units = units;
     for (size_t first = 0; first < a.n_keys; first += n_group, own_units += 2) {
@@ -117,9 +117,9 @@ inline void int8_weights(float* scores, const Attention& a, const std::uint16_t*
             largest = hn::Max(largest, e);
         }
         const float most_of_all = hn::GetLane(hn::MaxOfLanes(d, largest));
-        own_units[0] = most_of_all / most;
-        std::int32_t start = -128 * round_group(group, inverse_of(most_of_all), to + first);
-        std::memcpy(own_units + 1, &start, sizeof start);
+        own_units[0] = most_of_all / most_unsigned;
+        own_units[1] = 0;
+        round_group(group, inverse_of(most_of_all, most_unsigned), to + first);
     }
     const float inverse = 1.0f / hn::GetLane(hn::SumOfLanes(d, sum));
     for (float* unit = units; unit < own_units; unit += 2) *unit *= inverse;
@@ -154,8 +154,8 @@ void int8_block(const Attention& a, const Unit& u, const Int8Head& head, size_t 
     }
     float* out = a.out + query_at(a, u, query);
     for (size_t c = 0; c < a.d_head; c += n_panel) {
-        int8_tiles<Dot>(weights, n, head.values + c * Fours::deep(a.n_keys), a.n_keys, out + c,
-                        stride, std::min(n_panel, a.d_head - c), as_is);
+        int8_tiles<Unsigned<Dot>>(weights, n, head.values + c * Fours::deep(a.n_keys), a.n_keys,
+                                  out + c, stride, std::min(n_panel, a.d_head - c), as_is);
     }
 }
 

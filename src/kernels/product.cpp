@@ -278,7 +278,7 @@ void pack_weights_of(const Matrix& w, size_t n_in, Range outs, float* to) {
     for (size_t o = outs.first; o < outs.last; o += n_panel) {
         float* columns = scratch<1>(n_in * n_panel);
         pack_outputs<T>(w, n_in, o, std::min(n_panel, outs.last - o), columns);
-        to_int8_panel(columns, n_panel, n_in, to + o * Fours::deep(n_in));
+        to_int8_panel(columns, n_panel, n_in, 128, to + o * Fours::deep(n_in));
     }
 }
 
