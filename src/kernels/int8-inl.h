@@ -94,9 +94,11 @@ HWY_INLINE std::int32_t round_group(const float* from, float inverse, Byte* to) 
     const DI di;
     const hn::Rebind<Byte, D> narrow;
     const V factor = hn::Set(d, inverse);
+    const VI largest = hn::Set(di, 255);
     VI sum = hn::Zero(di);
     for (size_t i = 0; i < n_group; i += n_lanes) {
         VI q = hn::NearestInt(hn::Mul(hn::LoadU(d, from + i), factor));
+        q = hn::Max(hn::Min(q, largest), hn::Neg(largest));  // of what is no number
         sum = hn::Add(sum, q);
         hn::StoreU(hn::DemoteTo(narrow, q), narrow, to + i);
     }

@@ -208,7 +208,7 @@ TEST_P(Kernels, ProductsIn8BitsAreThoseOfRoundedNumbers) {
     check_product(Stored::bf16, {1601, 330, 60}, true, false, 2, Rounding::int8);
 }
 
-TEST_P(Kernels, GroupsOfZerosIn8BitsStayZero) {
+TEST_P(Kernels, GroupsOfZerosIn8BitsStayZeroAndNoNumbersAreBorne) {
     const size_t n_in = 70;
     std::vector<float> w(n_in), x(n_in), y{1}, panels(n_weight_floats(n_in, 1));
     Product p{.w = {w.data(), Stored::f32, n_in * sizeof(float)},
@@ -226,6 +226,12 @@ TEST_P(Kernels, GroupsOfZerosIn8BitsStayZero) {
     pack_rows(p, packed.data(), 0, 1);
     product(p, 0, 1);
     EXPECT_EQ(y[0], 0);
+
+    // Nor does what is no number do more than spoil its own group.
+    x[0] = std::numeric_limits<float>::quiet_NaN();
+    x[1] = std::numeric_limits<float>::infinity();
+    pack_rows(p, packed.data(), 0, 1);
+    product(p, 0, 1);
 }
 
 TEST_P(Kernels, GeluOfTheSum) {
