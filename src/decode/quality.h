@@ -1,4 +1,4 @@
-// How trustworthy decoded text is: the two numbers that decide whether a window is decoded again.
+// How trustworthy decoded text is: the numbers that decide whether a window is decoded again.
 #pragma once
 
 #include <cstddef>

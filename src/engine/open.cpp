@@ -35,7 +35,7 @@ Expected<std::shared_ptr<const Model>> load(const Family& family, Loader& loader
         loader.rounding = rounding_of(options.precision, family.is_good_in_int8);
     }
     if (loader.rounding == Rounding::int8) {
-        loader.packer = int8_packer(options.n_threads > 0 ? options.n_threads : usable_cpus());
+        loader.packer = int8_packer(usable_cpus());
     }
     return family.load(loader);
 }

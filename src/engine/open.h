@@ -14,7 +14,6 @@ namespace transcribe {
 struct OpenOptions {
     std::string device = "auto";                 // "auto", "cpu", or a name of list_devices()
     Precision precision = Precision::automatic;  // on the CPU
-    int n_threads = 0;                           // to load with; 0: as many as the process may use
 };
 
 // Errors: not_found, bad_model, unsupported (architecture), invalid_argument (device),

@@ -47,12 +47,7 @@ Packed pack_head(const Attention& a, const Unit& u) {
     p.scores = scratch<3>(n_block * p.n_scores);
     pack_panels<K, Dot>(head_at(a.k, a, u.batch, u.head), a.k.stride_bytes, a.n_keys, a.d_head,
                         p.keys);
-    const char* values = head_at(a.v, a, u.batch, u.head);
-    for (size_t s = 0; s < a.n_keys; s++) {
-        float* to = p.values + s * p.n_value;
-        widen_row(reinterpret_cast<const W*>(values + s * a.v.stride_bytes), a.d_head, to);
-        std::fill(to + a.d_head, to + p.n_value, 0.0f);
-    }
+    widen_head<W>(a.v, head_at(a.v, a, u.batch, u.head), a, p.n_value, p.values);
     if (Dot::is_paired) pair_rows(p.values, a.n_keys, p.n_value, p.values);
     if (!a.positions) return p;
     const size_t n_positions = 2 * a.n_queries - 1, stride = a.n_heads * a.d_head;
@@ -197,10 +192,6 @@ void run_attention(const Attention& a, size_t i, size_t n) {
     }
 }
 
-size_t lanes() {
-    return n_lanes;
-}
-
 }  // namespace transcribe::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -208,12 +199,11 @@ HWY_AFTER_NAMESPACE();
 namespace transcribe::kernels {
 
 HWY_EXPORT(run_attention);
-HWY_EXPORT(lanes);
 
 bool attention_fits(size_t d_head, Stored type) {
     if (type == Stored::blocks) return false;
     if (type == Stored::q8_0 && d_head % 32 != 0) return false;
-    return d_head % HWY_DYNAMIC_DISPATCH(lanes)() == 0;
+    return d_head % n_vector_lanes() == 0;
 }
 
 void attention(const Attention& a, size_t i, size_t n) {

@@ -45,6 +45,29 @@ inline const char* head_at(const Memory& m, const Attention& a, size_t batch, si
            head_bytes(m.type, kv_head * a.d_head);
 }
 
+// Rows of a head, widened, `width` floats each: those behind the head's own are 0.
+template <class T>
+void widen_head(const Memory& m, const char* rows, const Attention& a, size_t width, float* to) {
+    for (size_t s = 0; s < a.n_keys; s++, to += width) {
+        widen_row(reinterpret_cast<const T*>(rows + s * m.stride_bytes), a.d_head, to);
+        std::fill(to + a.d_head, to + width, 0.0f);
+    }
+}
+
+template <>
+inline void widen_head<Q8Block>(const Memory& m, const char* rows, const Attention& a, size_t width,
+                                float* to) {
+    for (size_t s = 0; s < a.n_keys; s++, to += width) {
+        const auto* blocks = reinterpret_cast<const Q8Block*>(rows + s * m.stride_bytes);
+        for (size_t c = 0; c < a.d_head; c += n_lanes) {
+            const Q8Block& block = blocks[c / n_block_values];
+            V values = hn::Mul(wide(block.q + c % n_block_values), unit_of(block));
+            hn::StoreU(values, D(), to + c);
+        }
+        std::fill(to + a.d_head, to + width, 0.0f);
+    }
+}
+
 // Scores of one query become score * scale + mask; gives the largest. What lies between n_keys and
 // the next whole vector becomes the smallest.
 inline V scale_scores(float* scores, const Attention& a, const std::uint16_t* mask) {

@@ -208,20 +208,13 @@ HWY_INLINE void int8_tile(const Int8Rows& x, const float* panel, size_t n_in, fl
 template <class Dot, class Finish>
 HWY_INLINE void int8_tiles(const Int8Rows& x, size_t n_rows, const float* panel, size_t n_in,
                            float* y, size_t y_stride, size_t n_cols, const Finish& finish) {
-    size_t r = 0;
-    auto at = [&](auto rows) {
+    in_tiles<n_tile, 8, 4, 2, 1>(n_rows, [&](size_t r, auto rows) {
         Int8Rows own = x;
         own.fours += r * x.steps.row;
         own.units += r * x.unit_steps.row;
         int8_tile<Dot, decltype(rows)::value>(own, panel, n_in, y + r * y_stride, y_stride, n_cols,
                                               finish);
-        r += decltype(rows)::value;
-    };
-    while (r + n_tile <= n_rows) at(std::integral_constant<size_t, n_tile>());
-    if (n_tile > 8 && r + 8 <= n_rows) at(std::integral_constant<size_t, 8>());
-    if (r + 4 <= n_rows) at(std::integral_constant<size_t, 4>());
-    if (r + 2 <= n_rows) at(std::integral_constant<size_t, 2>());
-    if (r < n_rows) at(std::integral_constant<size_t, 1>());
+    });
 }
 
 }  // namespace transcribe::kernels::HWY_NAMESPACE

@@ -33,29 +33,6 @@ inline void remove_mean(float* keys, size_t n_keys, size_t d_head, float* mean) 
     }
 }
 
-// Rows of a head, widened, `width` floats each: those behind the head's own are 0.
-template <class T>
-void widen_head(const Memory& m, const char* rows, const Attention& a, size_t width, float* to) {
-    for (size_t s = 0; s < a.n_keys; s++, to += width) {
-        widen_row(reinterpret_cast<const T*>(rows + s * m.stride_bytes), a.d_head, to);
-        std::fill(to + a.d_head, to + width, 0.0f);
-    }
-}
-
-template <>
-inline void widen_head<Q8Block>(const Memory& m, const char* rows, const Attention& a, size_t width,
-                                float* to) {
-    for (size_t s = 0; s < a.n_keys; s++, to += width) {
-        const auto* blocks = reinterpret_cast<const Q8Block*>(rows + s * m.stride_bytes);
-        for (size_t c = 0; c < a.d_head; c += n_lanes) {
-            const Q8Block& block = blocks[c / n_block_values];
-            V values = hn::Mul(wide(block.q + c % n_block_values), unit_of(block));
-            hn::StoreU(values, D(), to + c);
-        }
-        std::fill(to + a.d_head, to + width, 0.0f);
-    }
-}
-
 template <class T>
 Int8Head pack_int8_head(const Attention& a, const Unit& u) {
     Int8Head head;

@@ -70,19 +70,13 @@ void few_rows(const Product& p, Range outs) {
         const char* at = static_cast<const char*>(p.w.data) + o * p.w.stride_bytes;
         const auto* w = reinterpret_cast<const T*>(at);
         float sums[8];
-        size_t r = 0;
-        auto take = [&](auto rows) {
+        in_tiles<8, 4, 2, 1>(p.n_rows, [&](size_t r, auto rows) {
             constexpr size_t n = decltype(rows)::value;
             dots<n>(w, p.x + r * p.x_stride, p.x_stride, p.n_in, sums);
             for (size_t i = 0; i < n; i++) {
                 p.y[(r + i) * p.y_stride + o] = sums[i] + (p.bias ? p.bias[o] : 0.0f);
             }
-            r += n;
-        };
-        while (r + 8 <= p.n_rows) take(std::integral_constant<size_t, 8>());
-        if (r + 4 <= p.n_rows) take(std::integral_constant<size_t, 4>());
-        if (r + 2 <= p.n_rows) take(std::integral_constant<size_t, 2>());
-        if (r < p.n_rows) take(std::integral_constant<size_t, 1>());
+        });
     }
     if (p.activation == Activation::none) return;
     for (size_t r = 0; r < p.n_rows; r++) {
@@ -265,7 +259,7 @@ void run_product(const Product& p, size_t i, size_t n) {
     }
 }
 
-size_t lanes_of_product() {
+size_t run_n_vector_lanes() {
     return n_lanes;
 }
 
@@ -303,7 +297,7 @@ HWY_EXPORT(run_n_packed);
 HWY_EXPORT(run_pack_rows);
 HWY_EXPORT(run_n_weight_floats);
 HWY_EXPORT(run_pack_weights);
-HWY_EXPORT(lanes_of_product);
+HWY_EXPORT(run_n_vector_lanes);
 
 namespace {
 
@@ -320,7 +314,7 @@ bool has_int8_sums() {
         unsigned a = 0, b = 0, c = 0, d = 0;
         return __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a >> 4 & 1) != 0;
     }();
-    return HWY_DYNAMIC_DISPATCH(lanes_of_product)() >= 16 ? of_512 : of_256;
+    return n_vector_lanes() >= 16 ? of_512 : of_256;
 }
 #else
 bool has_bf16_sums() {
@@ -332,6 +326,10 @@ bool has_int8_sums() {
 #endif
 
 }  // namespace
+
+size_t n_vector_lanes() {
+    return HWY_DYNAMIC_DISPATCH(run_n_vector_lanes)();
+}
 
 size_t n_packed(const Product& p) {
     return HWY_DYNAMIC_DISPATCH(run_n_packed)(p);

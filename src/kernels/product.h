@@ -42,6 +42,9 @@ struct Product {
     bool bf16 = false;  // of many rows: they and the weights are rounded to bfloat16 numbers
 };
 
+// Floats of the widest vectors of this processor.
+size_t n_vector_lanes();
+
 // The processor has instructions for sums of products of such numbers; without them they are
 // computed as those instructions would, and more slowly than in F32.
 bool is_native(Rounding rounding);

@@ -264,20 +264,25 @@ HWY_INLINE void tile(const float* x, Steps x_steps, const float* panel, size_t p
     }
 }
 
+// Any number of rows, each size as often as it fits, the largest first: at(first row, size).
+template <size_t... sizes, class At>
+HWY_INLINE void in_tiles(size_t n_rows, const At& at) {
+    size_t r = 0;
+    auto all_of = [&](auto size) {
+        for (; r + size <= n_rows; r += size) at(r, size);
+    };
+    (all_of(std::integral_constant<size_t, sizes>()), ...);
+}
+
 // Tiles for any number of rows.
 template <class Dot, class Finish>
 HWY_INLINE void tiles(const float* x, Steps x_steps, size_t n_rows, const float* panel,
                       size_t panel_stride, size_t n_k, float* y, size_t y_stride, size_t n_cols,
                       const Finish& finish) {
-    size_t r = 0;
-    auto at = [&](auto rows) {
+    in_tiles<n_tile, n_tile / 2, 1>(n_rows, [&](size_t r, auto rows) {
         tile<Dot, decltype(rows)::value>(x + r * x_steps.row, x_steps, panel, panel_stride, n_k,
                                          y + r * y_stride, y_stride, n_cols, finish);
-        r += decltype(rows)::value;
-    };
-    while (r + n_tile <= n_rows) at(std::integral_constant<size_t, n_tile>());
-    if (r + n_tile / 2 <= n_rows) at(std::integral_constant<size_t, n_tile / 2>());
-    while (r < n_rows) at(std::integral_constant<size_t, 1>());
+    });
 }
 
 }  // namespace transcribe::kernels::HWY_NAMESPACE

@@ -97,17 +97,12 @@ Scope Scope::operator[](int index) const {
 
 Weight Scope::need(const char* leaf, Role role, const Shape& shape) const {
     const GgufTensor* stored = weights_->look_up(prefix_ + leaf, role, shape, true);
-    Dtype dtype = stored && stays(role, stored->dtype) ? stored->dtype : Dtype::f32;
-    return weights_->add({nullptr, {stored}, {}, in_place(role, stored), role == Role::matrix},
-                         dtype, shape);
+    return weights_->add_stored(stored, role, shape);
 }
 
 Weight Scope::maybe(const char* leaf, Role role, const Shape& shape) const {
     const GgufTensor* stored = weights_->look_up(prefix_ + leaf, role, shape, false);
-    if (!stored) return {};
-    Dtype dtype = stays(role, stored->dtype) ? stored->dtype : Dtype::f32;
-    return weights_->add({nullptr, {stored}, {}, in_place(role, stored), role == Role::matrix},
-                         dtype, shape);
+    return stored ? weights_->add_stored(stored, role, shape) : Weight{};
 }
 
 Weight Scope::derive(std::initializer_list<Source> from, const Shape& shape, Fill fill) const {
@@ -141,6 +136,11 @@ const GgufTensor* Weights::look_up(const std::string& name, Role role, const Sha
         return nullptr;
     }
     return stored;
+}
+
+Weight Weights::add_stored(const GgufTensor* stored, Role role, const Shape& shape) {
+    Dtype dtype = stored && stays(role, stored->dtype) ? stored->dtype : Dtype::f32;
+    return add({nullptr, {stored}, {}, in_place(role, stored), role == Role::matrix}, dtype, shape);
 }
 
 Weight Weights::add(Entry entry, Dtype dtype, const Shape& shape) {

@@ -90,6 +90,7 @@ class Weights {
     friend class Scope;
     struct Entry;
     const GgufTensor* look_up(const std::string& name, Role, const Shape&, bool required);
+    Weight add_stored(const GgufTensor* stored, Role, const Shape&);  // null: missing
     Weight add(Entry entry, Dtype dtype, const Shape&);
     Status map_in_place(Device device);
     Status allocate_rest(Device device);

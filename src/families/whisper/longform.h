@@ -58,6 +58,7 @@ class Passage {
   private:
     friend class LongForm;
     void advance(i64 n_frames);
+    std::span<const int> context() const { return std::span(context_).subspan(context_from_); }
     // What a window's text becomes.
     SpokenWindow spoken(const WindowText& text) const;
     int language() const;                    // index among Config::languages

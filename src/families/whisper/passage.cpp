@@ -97,8 +97,8 @@ Prompt Passage::prompt() const {
         before.insert(before.end(), whole_.initial_prompt_.begin(), whole_.initial_prompt_.end());
     }
     size_t n_max = static_cast<size_t>(config.n_context_max()) - before.size();
-    size_t n = std::min(n_max, context_.size() - std::min(context_from_, context_.size()));
-    before.insert(before.end(), context_.end() - static_cast<i64>(n), context_.end());
+    auto recent = context().last(std::min(n_max, context().size()));
+    before.insert(before.end(), recent.begin(), recent.end());
     if (!before.empty()) prompt.tokens.push_back(ids.sot_prev);
     prompt.tokens.insert(prompt.tokens.end(), before.begin(), before.end());
     prompt.sot_at = static_cast<int>(prompt.tokens.size());
@@ -118,9 +118,7 @@ bool Passage::echoes(const WindowText& text) const {
                      [eot](int id) { return id < eot; });
         return out;
     };
-    const size_t from = std::min(context_from_, context_.size());
-    const std::vector<int> before = words(std::span(context_).subspan(from));
-    return longest_common_run(words(text.tokens), before) >= echo_tokens_min;
+    return longest_common_run(words(text.tokens), words(context())) >= echo_tokens_min;
 }
 
 int Passage::language() const {

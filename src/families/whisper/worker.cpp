@@ -90,6 +90,7 @@ struct WhisperWorker::Run {
     Status find_language(int seat, Passage& passage);
     Status accept(int seat);
     Expected<std::vector<WindowText>> first_texts(int seat);
+    Expected<std::vector<WindowText>> again(int seat, float temperature);
     void deliver(LongForm& form);
     Timings timings() const;  // up to now
     SearchSpec spec(const Seat& seat, float temperature) const;
@@ -252,9 +253,14 @@ Expected<std::vector<WindowText>> WhisperWorker::Run::first_texts(int i) {
     if (!echo || options_.temperature_increment <= 0) return first;
     seat.passage->forget_context();
     seat.prompt = seat.passage->prompt();
-    auto search = make_search(spec(seat, options_.temperature), rules(seat));
+    return again(i, options_.temperature);
+}
+
+Expected<std::vector<WindowText>> WhisperWorker::Run::again(int i, float temperature) {
+    const Seat& seat = seats_[static_cast<size_t>(i)];
+    auto search = make_search(spec(seat, temperature), rules(seat));
     TRY(decoder_.run_alone(i, seat.prompt, *search));
-    return texts(seat, *search, options_.temperature);
+    return texts(seat, *search, temperature);
 }
 
 Status WhisperWorker::Run::accept(int i) {
@@ -263,9 +269,8 @@ Status WhisperWorker::Run::accept(int i) {
     TRY_SET(auto first, first_texts(i));
     ladder.add(first);
     while (auto temperature = ladder.next()) {
-        auto search = make_search(spec(seat, *temperature), rules(seat));
-        TRY(decoder_.run_alone(i, seat.prompt, *search));
-        ladder.add(texts(seat, *search, *temperature));
+        TRY_SET(auto texts, again(i, *temperature));
+        ladder.add(texts);
     }
     TextAlignment alignment;
     if (auto what = seat.passage->text_to_align(ladder)) {
