@@ -36,7 +36,7 @@ inline void remove_mean(float* keys, size_t n_keys, size_t d_head, float* mean) 
 template <class T>
 Int8Head pack_int8_head(const Attention& a, const Unit& u) {
     Int8Head head;
-    head.n_scores = (a.n_keys + n_panel - 1) / n_panel * n_panel;
+    head.n_scores = n_groups(a.n_keys) * n_group;  // whole panels
     head.keys = scratch<1>(head.n_scores * Fours::deep(a.d_head));
     const size_t n_value = (a.d_head + n_panel - 1) / n_panel * n_panel;
     head.values = scratch<2>(n_value * Fours::deep(a.n_keys));
@@ -57,49 +57,79 @@ Int8Head pack_int8_head(const Attention& a, const Unit& u) {
     return head;
 }
 
-// 2^x for x <= 0 to 1e-4 of it, which is finer than what it is rounded to.
+constexpr float log2_of_most = 7.99435344f;  // of most_unsigned
+// Adding it to a float and taking it away again rounds to the nearest whole number, which then
+// stands in the low bits of the sum.
+constexpr float whole_at = 12582912;  // 1.5 * 2^23
+
+// 2^x for x <= 8 to 1e-4 of it, which is finer than what it is rounded to.
 HWY_INLINE V rough_exp2(V x) {
     const D d;
     const DI di;
-    x = hn::Max(x, hn::Set(d, -126.0f));
-    VI whole = hn::NearestInt(x);
-    V rest = hn::Sub(x, hn::ConvertTo(d, whole));
+    x = hn::Max(x, hn::Set(d, -100.0f));
+    const V whole = hn::Add(x, hn::Set(d, whole_at));
+    const V rest = hn::Sub(x, hn::Sub(whole, hn::Set(d, whole_at)));
     V p = hn::MulAdd(rest, hn::Set(d, 0.0558011f), hn::Set(d, 0.2402265f));
     p = hn::MulAdd(p, rest, hn::Set(d, 0.6931472f));
     p = hn::MulAdd(p, rest, hn::Set(d, 1.0f));
-    VI power = hn::ShiftLeft<23>(hn::Add(whole, hn::Set(di, 127)));
-    return hn::Mul(p, hn::BitCast(d, power));
+    const VI power = hn::ShiftLeft<23>(hn::BitCast(di, whole));
+    return hn::BitCast(d, hn::Add(hn::BitCast(di, p), power));
 }
 
-// Scores of one query become what it weighs its keys by, in unsigned groups; `units` takes their
-// sum into account.
+// largest[g] of each of the groups of scores; gives the largest of all.
+inline float group_maxima(const float* scores, size_t n, float* largest) {
+    const D d;
+    const float lowest = std::numeric_limits<float>::lowest();
+    float top = lowest;
+    for (size_t first = 0; first < n; first += n_group, largest++) {
+        V in_group = hn::Set(d, lowest);
+        for (size_t i = first; i < first + n_group; i += n_lanes) {
+            in_group = hn::Max(in_group, hn::LoadU(d, scores + i));
+        }
+        *largest = hn::GetLane(hn::MaxOfLanes(d, in_group));
+        top = std::max(top, *largest);
+    }
+    return top;
+}
+
+// Scores of one query become what it weighs its keys by, in unsigned groups; what was lost by
+// rounding is made up by `units`: the weights sum to 1. Behind n_keys there is room for a group.
 inline void int8_weights(float* scores, const Attention& a, const std::uint16_t* mask, float* fours,
                          float* units) {
     const D d;
-    const V top = scale_scores(scores, a, mask), log2_e = hn::Set(d, 1.44269504f);
+    const hn::RebindToUnsigned<D> bits;
+    const hn::Rebind<std::uint8_t, D> bytes;
+    if (mask) scale_scores(scores, a, mask);
+    const V factor = hn::Set(d, 1.44269504f * (mask ? 1.0f : a.scale));
+    const size_t n_all = n_groups(a.n_keys);
+    std::fill(scores + a.n_keys, scores + n_all * n_group, -std::numeric_limits<float>::infinity());
+    float* largest = scratch<7>(2 * (n_all + n_lanes));
+    float* own_units = largest + n_all + n_lanes;
+    std::fill_n(largest + n_all, n_lanes, 0.0f);
+    const V top = hn::Set(d, group_maxima(scores, n_all * n_group, largest));
+    for (size_t g = 0; g < n_all; g += n_lanes) {
+        V unit = rough_exp2(hn::Mul(hn::Sub(hn::LoadU(d, largest + g), top), factor));
+        hn::StoreU(hn::Mul(unit, hn::Set(d, 1 / most_unsigned)), d, own_units + g);
+    }
     auto* to = reinterpret_cast<std::uint8_t*>(fours);
     V sum = hn::Zero(d);
-    float* own_units = units;
-    for (size_t first = 0; first < a.n_keys; first += n_group, own_units += 2) {
-        HWY_ALIGN float group[n_group];
-        V largest = hn::Zero(d);
-        for (size_t i = 0; i < n_group; i += n_lanes) {
-            V e = hn::Zero(d);
-            if (first + i < a.n_keys) {
-                V below = hn::Sub(hn::LoadU(d, scores + first + i), top);
-                e = rough_exp2(hn::Mul(below, log2_e));
-            }
-            hn::Store(e, d, group + i);
-            sum = hn::Add(sum, e);
-            largest = hn::Max(largest, e);
+    for (size_t g = 0; g < n_all; g++) {
+        const V of_group = hn::Set(d, largest[g]), whole = hn::Set(d, whole_at);
+        V sum_of_group = hn::Zero(d);
+        for (size_t i = g * n_group; i < (g + 1) * n_group; i += n_lanes) {
+            const V below = hn::Sub(hn::LoadU(d, scores + i), of_group);
+            const V weight = rough_exp2(hn::MulAdd(below, factor, hn::Set(d, log2_of_most)));
+            const V rounded = hn::Add(weight, whole);
+            hn::StoreU(hn::TruncateTo(bytes, hn::BitCast(bits, rounded)), bytes, to + i);
+            sum_of_group = hn::Add(sum_of_group, hn::Sub(rounded, whole));
         }
-        const float most_of_all = hn::GetLane(hn::MaxOfLanes(d, largest));
-        own_units[0] = most_of_all / most_unsigned;
-        own_units[1] = 0;
-        round_group(group, inverse_of(most_of_all, most_unsigned), to + first);
+        sum = hn::MulAdd(sum_of_group, hn::Set(d, own_units[g]), sum);
     }
     const float inverse = 1.0f / hn::GetLane(hn::SumOfLanes(d, sum));
-    for (float* unit = units; unit < own_units; unit += 2) *unit *= inverse;
+    for (size_t g = 0; g < n_all; g++) {
+        units[2 * g] = own_units[g] * inverse;
+        units[2 * g + 1] = 0;
+    }
 }
 
 template <class Dot>

@@ -106,7 +106,7 @@ Weight Scope::maybe(const char* leaf, Role role, const Shape& shape) const {
 }
 
 Weight Scope::derive(std::initializer_list<Source> from, const Shape& shape, Fill fill) const {
-    const bool is_matrix = from.begin()->role == Role::matrix;
+    const bool is_matrix = from.begin()->role == Role::matrix || from.begin()->role == Role::kernel;
     Weights::Entry entry{nullptr, {}, std::move(fill), false, is_matrix};
     for (const Source& s : from) {
         entry.from.push_back(weights_->look_up(prefix_ + s.leaf, s.role, s.shape, true));
