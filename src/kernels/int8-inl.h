@@ -168,7 +168,8 @@ HWY_INLINE void int8_tile(const Int8Rows& x, const float* panel, size_t n_in, fl
     const float *fours = x.fours, *units = x.units;
     const float* panel_units = panel + n_all * n_fours * n_panel;
     HWY_ALIGN float sums[R * n_panel];
-    for (size_t g = 0; g < n_all; g++, units += x.unit_steps.step, panel_units += n_panel) {
+    size_t g = 0;
+    do {
         VI left[R], right[R];
         HWY_UNROLL(12) for (size_t r = 0; r < R; r++) {
             const V start = hn::Set(d, units[r * x.unit_steps.row + 1]);
@@ -196,7 +197,9 @@ HWY_INLINE void int8_tile(const Int8Rows& x, const float* panel, size_t n_in, fl
             hn::Store(own0, d, sum);
             hn::Store(own1, d, sum + n_lanes);
         }
-    }
+        units += x.unit_steps.step;
+        panel_units += n_panel;
+    } while (++g < n_all);
     for (size_t r = 0; r < R; r++) {
         const float* sum = sums + r * n_panel;
         store_columns(finish(hn::Load(d, sum), 0), finish(hn::Load(d, sum + n_lanes), n_lanes),

@@ -16,7 +16,6 @@ namespace transcribe::kernels::HWY_NAMESPACE {
 
 struct Int8Head {
     float *keys, *values;  // panels
-    size_t n_scores;       // a query: whole panels
 };
 
 // mean[c] of all keys; `keys` [n_keys, d_head], widened, have it taken away. What it would add to
@@ -36,8 +35,7 @@ inline void remove_mean(float* keys, size_t n_keys, size_t d_head, float* mean) 
 template <class T>
 Int8Head pack_int8_head(const Attention& a, const Unit& u) {
     Int8Head head;
-    head.n_scores = n_groups(a.n_keys) * n_group;  // whole panels
-    head.keys = scratch<1>(head.n_scores * Fours::deep(a.d_head));
+    head.keys = scratch<1>(n_groups(a.n_keys) * n_group * Fours::deep(a.d_head));
     const size_t n_value = (a.d_head + n_panel - 1) / n_panel * n_panel;
     head.values = scratch<2>(n_value * Fours::deep(a.n_keys));
     float* rows = scratch<4>(a.n_keys * n_value);
@@ -76,93 +74,133 @@ HWY_INLINE V rough_exp2(V x) {
     return hn::BitCast(d, hn::Add(hn::BitCast(di, p), power));
 }
 
-// largest[g] of each of the groups of scores; gives the largest of all.
-inline float group_maxima(const float* scores, size_t n, float* largest) {
-    const D d;
-    const float lowest = std::numeric_limits<float>::lowest();
-    float top = lowest;
-    for (size_t first = 0; first < n; first += n_group, largest++) {
-        V in_group = hn::Set(d, lowest);
-        for (size_t i = first; i < first + n_group; i += n_lanes) {
-            in_group = hn::Max(in_group, hn::LoadU(d, scores + i));
-        }
-        *largest = hn::GetLane(hn::MaxOfLanes(d, in_group));
-        top = std::max(top, *largest);
-    }
-    return top;
-}
+constexpr float lowest = std::numeric_limits<float>::lowest();
 
-// Scores of one query become what it weighs its keys by, in unsigned groups; what was lost by
-// rounding is made up by `units`: the weights sum to 1. Behind n_keys there is room for a group.
-inline void int8_weights(float* scores, const Attention& a, const std::uint16_t* mask, float* fours,
-                         float* units) {
+// What a query weighs a group of keys by, 255 for the largest: its score, and their sum.
+struct GroupOfWeights {
+    float largest, sum;
+};
+
+// `scores` of a group become weights: 255 * 2^(factor * (score - largest)).
+HWY_INLINE GroupOfWeights to_weights(const float* scores, float factor, std::uint8_t* to) {
     const D d;
     const hn::RebindToUnsigned<D> bits;
     const hn::Rebind<std::uint8_t, D> bytes;
-    if (mask) scale_scores(scores, a, mask);
-    const V factor = hn::Set(d, 1.44269504f * (mask ? 1.0f : a.scale));
-    const size_t n_all = n_groups(a.n_keys);
-    std::fill(scores + a.n_keys, scores + n_all * n_group, -std::numeric_limits<float>::infinity());
-    float* largest = scratch<7>(2 * (n_all + n_lanes));
-    float* own_units = largest + n_all + n_lanes;
-    std::fill_n(largest + n_all, n_lanes, 0.0f);
-    const V top = hn::Set(d, group_maxima(scores, n_all * n_group, largest));
-    for (size_t g = 0; g < n_all; g += n_lanes) {
-        V unit = rough_exp2(hn::Mul(hn::Sub(hn::LoadU(d, largest + g), top), factor));
-        hn::StoreU(hn::Mul(unit, hn::Set(d, 1 / most_unsigned)), d, own_units + g);
+    V largest = hn::LoadU(d, scores);
+    for (size_t i = n_lanes; i < n_group; i += n_lanes) {
+        largest = hn::Max(largest, hn::LoadU(d, scores + i));
     }
-    auto* to = reinterpret_cast<std::uint8_t*>(fours);
+    largest = hn::Max(hn::MaxOfLanes(d, largest), hn::Set(d, lowest));
+    const V whole = hn::Set(d, whole_at), log2_e = hn::Set(d, factor);
     V sum = hn::Zero(d);
-    for (size_t g = 0; g < n_all; g++) {
-        const V of_group = hn::Set(d, largest[g]), whole = hn::Set(d, whole_at);
-        V sum_of_group = hn::Zero(d);
-        for (size_t i = g * n_group; i < (g + 1) * n_group; i += n_lanes) {
-            const V below = hn::Sub(hn::LoadU(d, scores + i), of_group);
-            const V weight = rough_exp2(hn::MulAdd(below, factor, hn::Set(d, log2_of_most)));
-            const V rounded = hn::Add(weight, whole);
-            hn::StoreU(hn::TruncateTo(bytes, hn::BitCast(bits, rounded)), bytes, to + i);
-            sum_of_group = hn::Add(sum_of_group, hn::Sub(rounded, whole));
+    for (size_t i = 0; i < n_group; i += n_lanes) {
+        const V below = hn::Sub(hn::LoadU(d, scores + i), largest);
+        const V weight = rough_exp2(hn::MulAdd(below, log2_e, hn::Set(d, log2_of_most)));
+        const V rounded = hn::Add(weight, whole);
+        hn::StoreU(hn::TruncateTo(bytes, hn::BitCast(bits, rounded)), bytes, to + i);
+        sum = hn::Add(sum, hn::Sub(rounded, whole));
+    }
+    return {hn::GetLane(largest), hn::GetLane(hn::SumOfLanes(d, sum))};
+}
+
+// The groups of a query, with room for a vector more, become units: the weights, as they were
+// rounded, sum to 1.
+inline void to_units(float* groups, size_t n, float factor) {
+    const D d;
+    for (; n % n_lanes; n++) {
+        groups[2 * n] = lowest;
+        groups[2 * n + 1] = 0;
+    }
+    V largest, sums, top = hn::Set(d, lowest), sum = hn::Zero(d);
+    for (size_t g = 0; g < n; g += n_lanes) {
+        hn::LoadInterleaved2(d, groups + 2 * g, largest, sums);
+        top = hn::Max(top, largest);
+    }
+    top = hn::MaxOfLanes(d, top);
+    for (size_t g = 0; g < n; g += n_lanes) {
+        hn::LoadInterleaved2(d, groups + 2 * g, largest, sums);
+        V unit = rough_exp2(hn::Mul(hn::Sub(largest, top), hn::Set(d, factor)));
+        sum = hn::MulAdd(unit, sums, sum);
+        hn::StoreInterleaved2(unit, hn::Zero(d), d, groups + 2 * g);
+    }
+    const V inverse = hn::Div(hn::Set(d, 1.0f), hn::SumOfLanes(d, sum));
+    for (size_t i = 0; i < 2 * n; i += n_lanes) {
+        hn::StoreU(hn::Mul(hn::LoadU(d, groups + i), inverse), d, groups + i);
+    }
+}
+
+// What a block of queries holds: rows of whole groups, and their units.
+struct Int8Block {
+    float *fours, *units;
+    size_t n_fours_of_row, n_units_of_row;
+
+    template <int slot>
+    static Int8Block of(size_t n_in) {
+        const size_t n_units = 2 * ((n_groups(n_in) + n_lanes - 1) / n_lanes * n_lanes);
+        const size_t n_row = n_groups(n_in) * n_fours;
+        float* memory = scratch<slot>(n_block * (n_row + n_units));
+        return {memory, memory + n_block * n_row, n_row, n_units};
+    }
+    Int8Rows rows() const { return {fours, {n_fours_of_row, 1}, units, {n_units_of_row, 2}}; }
+};
+
+inline Int8Block int8_queries(const Attention& a, const float* q, size_t n) {
+    auto queries = Int8Block::of<5>(a.d_head);
+    for (size_t i = 0; i < n; i++) {
+        to_int8_row(q + i * a.n_heads * a.d_head, a.d_head,
+                    queries.fours + i * queries.n_fours_of_row,
+                    queries.units + i * queries.n_units_of_row, 2);
+    }
+    return queries;
+}
+
+HWY_INLINE V as_is(V sum, size_t) {
+    return sum;
+}
+
+// score * scale + mask
+inline void add_mask(float* scores, float scale, const std::uint16_t* mask, size_t n) {
+    const auto* bits = reinterpret_cast<const hwy::float16_t*>(mask);
+    for (size_t i = 0; i < n; i++) scores[i] = scores[i] * scale + wide_one(bits[i]);
+}
+
+// Softmax of the scores of n queries, group by group of the keys, so that the scores stay close.
+template <class Dot>
+Int8Block int8_weights(const Attention& a, const Unit& u, const Int8Head& head, size_t query,
+                       size_t n) {
+    const Int8Rows queries = int8_queries(a, a.q + query_at(a, u, query), n).rows();
+    auto weights = Int8Block::of<6>(a.n_keys);
+    HWY_ALIGN float scores[n_block * n_group];
+    const float factor = 1.44269504f * (a.mask ? 1.0f : a.scale);
+    for (size_t g = 0; g < n_groups(a.n_keys); g++) {
+        const size_t first = g * n_group, n_own = std::min(n_group, a.n_keys - first);
+        for (size_t s = 0; s < n_own; s += n_panel) {
+            int8_tiles<Dot>(queries, n, head.keys + (first + s) * Fours::deep(a.d_head), a.d_head,
+                            scores + s, n_group, n_panel, as_is);
         }
-        sum = hn::MulAdd(sum_of_group, hn::Set(d, own_units[g]), sum);
+        for (size_t i = 0; i < n; i++) {
+            float* own = scores + i * n_group;
+            if (a.mask) add_mask(own, a.scale, mask_row(a, u.batch, query + i) + first, n_own);
+            std::fill(own + n_own, own + n_group, -std::numeric_limits<float>::infinity());
+            float* row = weights.fours + i * weights.n_fours_of_row + g * n_fours;
+            auto group = to_weights(own, factor, reinterpret_cast<std::uint8_t*>(row));
+            std::memcpy(weights.units + i * weights.n_units_of_row + 2 * g, &group, sizeof group);
+        }
     }
-    const float inverse = 1.0f / hn::GetLane(hn::SumOfLanes(d, sum));
-    for (size_t g = 0; g < n_all; g++) {
-        units[2 * g] = own_units[g] * inverse;
-        units[2 * g + 1] = 0;
+    for (size_t i = 0; i < n; i++) {
+        to_units(weights.units + i * weights.n_units_of_row, n_groups(a.n_keys), factor);
     }
+    return weights;
 }
 
 template <class Dot>
 void int8_block(const Attention& a, const Unit& u, const Int8Head& head, size_t query, size_t n) {
-    const size_t stride = a.n_heads * a.d_head;
-    auto as_is = [](V sum, size_t) { return sum; };
-    auto rows_of = [](float* memory, size_t n_groups_all) {
-        float* units = memory + n_block * n_groups_all * n_fours;
-        return Int8Rows{memory, {n_groups_all * n_fours, 1}, units, {2 * n_groups_all, 2}};
-    };
-    const size_t n_q = n_groups(a.d_head), n_w = n_groups(a.n_keys);
-    float* memory = scratch<5>(n_block * n_q * (n_fours + 2));
-    const float* q = a.q + query_at(a, u, query);
-    Int8Rows queries = rows_of(memory, n_q);
-    for (size_t i = 0; i < n; i++) {
-        float* units = memory + n_block * n_q * n_fours + i * 2 * n_q;
-        to_int8_row(q + i * stride, a.d_head, memory + i * n_q * n_fours, units, 2);
-    }
-    float* scores = scratch<3>(n_block * head.n_scores);
-    for (size_t s = 0; s < a.n_keys; s += n_panel) {
-        int8_tiles<Dot>(queries, n, head.keys + s * Fours::deep(a.d_head), a.d_head, scores + s,
-                        head.n_scores, n_panel, as_is);
-    }
-    memory = scratch<6>(n_block * n_w * (n_fours + 2));
-    Int8Rows weights = rows_of(memory, n_w);
-    for (size_t i = 0; i < n; i++) {
-        int8_weights(scores + i * head.n_scores, a, mask_row(a, u.batch, query + i),
-                     memory + i * n_w * n_fours, memory + n_block * n_w * n_fours + i * 2 * n_w);
-    }
+    const Int8Rows weights = int8_weights<Dot>(a, u, head, query, n).rows();
     float* out = a.out + query_at(a, u, query);
     for (size_t c = 0; c < a.d_head; c += n_panel) {
         int8_tiles<Unsigned<Dot>>(weights, n, head.values + c * Fours::deep(a.n_keys), a.n_keys,
-                                  out + c, stride, std::min(n_panel, a.d_head - c), as_is);
+                                  out + c, a.n_heads * a.d_head, std::min(n_panel, a.d_head - c),
+                                  as_is);
     }
 }
 
