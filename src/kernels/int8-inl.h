@@ -20,7 +20,7 @@ using VI = hn::Vec<DI>;
 
 constexpr size_t n_group = 64;
 constexpr size_t n_fours = n_group / 4;  // lanes of a group
-constexpr float most = 127, most_unsigned = 255;
+constexpr float most = 127;
 
 inline size_t n_groups(size_t n) {
     return (n + n_group - 1) / n_group;
@@ -87,28 +87,29 @@ HWY_INLINE float inverse_of(float top, float of) {
     return top > 0 ? of / top : 0;
 }
 
-// Rounds a group of floats; gives the sum of its numbers.
-template <class Byte>
-HWY_INLINE std::int32_t round_group(const float* from, float inverse, Byte* to) {
+// Adding it to a float rounds to the nearest whole number, which then stands in the low bits.
+constexpr float whole_at = 12582912;  // 1.5 * 2^23
+constexpr std::uint32_t whole_at_bits = 0x4B400000;
+
+// Rounds a group of floats; gives the sum of its numbers, or anything if one is no number.
+HWY_INLINE std::uint32_t round_group(const float* from, float inverse, std::uint8_t* to) {
     const D d;
-    const DI di;
-    const hn::Rebind<Byte, D> narrow;
-    const V factor = hn::Set(d, inverse);
-    const VI largest = hn::Set(di, 255);
-    VI sum = hn::Zero(di);
+    const hn::RebindToUnsigned<D> bits;
+    const hn::Rebind<std::uint8_t, D> bytes;
+    const V factor = hn::Set(d, inverse), whole = hn::Set(d, whole_at);
+    auto sum = hn::Zero(bits);
     for (size_t i = 0; i < n_group; i += n_lanes) {
-        VI q = hn::NearestInt(hn::Mul(hn::LoadU(d, from + i), factor));
-        q = hn::Max(hn::Min(q, largest), hn::Neg(largest));  // of what is no number
+        auto q = hn::BitCast(bits, hn::MulAdd(hn::LoadU(d, from + i), factor, whole));
+        hn::StoreU(hn::TruncateTo(bytes, q), bytes, to + i);
         sum = hn::Add(sum, q);
-        hn::StoreU(hn::DemoteTo(narrow, q), narrow, to + i);
     }
-    return hn::GetLane(hn::SumOfLanes(di, sum));
+    return hn::GetLane(hn::SumOfLanes(bits, sum)) - std::uint32_t{n_group} * whole_at_bits;
 }
 
 // n floats become whole groups; the last is filled up with zeros.
 inline void to_int8_row(const float* from, size_t n, float* fours, float* units, size_t unit_step) {
     const D d;
-    auto* to = reinterpret_cast<std::int8_t*>(fours);
+    auto* to = reinterpret_cast<std::uint8_t*>(fours);
     for (size_t first = 0; first < n; first += n_group, units += unit_step) {
         const float* group = from + first;
         HWY_ALIGN float filled[n_group];
@@ -122,7 +123,8 @@ inline void to_int8_row(const float* from, size_t n, float* fours, float* units,
         }
         const float largest = hn::GetLane(hn::MaxOfLanes(d, top));
         units[0] = largest / most;
-        std::int32_t start = -128 * round_group(group, inverse_of(largest, most), to + first);
+        const std::uint32_t start =
+            0 - 128 * round_group(group, inverse_of(largest, most), to + first);
         std::memcpy(units + 1, &start, sizeof start);
     }
 }

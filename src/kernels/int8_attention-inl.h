@@ -55,10 +55,7 @@ Int8Head pack_int8_head(const Attention& a, const Unit& u) {
     return head;
 }
 
-constexpr float log2_of_most = 7.99435344f;  // of most_unsigned
-// Adding it to a float and taking it away again rounds to the nearest whole number, which then
-// stands in the low bits of the sum.
-constexpr float whole_at = 12582912;  // 1.5 * 2^23
+constexpr float log2_of_255 = 7.99435344f;
 
 // 2^x for x <= 8 to 1e-4 of it, which is finer than what it is rounded to.
 HWY_INLINE V rough_exp2(V x) {
@@ -95,7 +92,7 @@ HWY_INLINE GroupOfWeights to_weights(const float* scores, float factor, std::uin
     V sum = hn::Zero(d);
     for (size_t i = 0; i < n_group; i += n_lanes) {
         const V below = hn::Sub(hn::LoadU(d, scores + i), largest);
-        const V weight = rough_exp2(hn::MulAdd(below, log2_e, hn::Set(d, log2_of_most)));
+        const V weight = rough_exp2(hn::MulAdd(below, log2_e, hn::Set(d, log2_of_255)));
         const V rounded = hn::Add(weight, whole);
         hn::StoreU(hn::TruncateTo(bytes, hn::BitCast(bits, rounded)), bytes, to + i);
         sum = hn::Add(sum, hn::Sub(rounded, whole));
