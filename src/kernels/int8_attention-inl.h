@@ -151,9 +151,9 @@ inline Int8Block int8_queries(const Attention& a, const float* q, size_t n) {
     return queries;
 }
 
-HWY_INLINE V as_is(V sum, size_t) {
-    return sum;
-}
+struct AsIs {
+    HWY_INLINE V operator()(V sum, size_t) const { return sum; }
+};
 
 // score * scale + mask
 inline void add_mask(float* scores, float scale, const std::uint16_t* mask, size_t n) {
@@ -173,7 +173,7 @@ Int8Block int8_weights(const Attention& a, const Unit& u, const Int8Head& head, 
         const size_t first = g * n_group, n_own = std::min(n_group, a.n_keys - first);
         for (size_t s = 0; s < n_own; s += n_panel) {
             int8_tiles<Dot>(queries, n, head.keys + (first + s) * Fours::deep(a.d_head), a.d_head,
-                            scores + s, n_group, n_panel, as_is);
+                            scores + s, n_group, n_panel, AsIs());
         }
         for (size_t i = 0; i < n; i++) {
             float* own = scores + i * n_group;
@@ -197,7 +197,7 @@ void int8_block(const Attention& a, const Unit& u, const Int8Head& head, size_t 
     for (size_t c = 0; c < a.d_head; c += n_panel) {
         int8_tiles<Unsigned<Dot>>(weights, n, head.values + c * Fours::deep(a.n_keys), a.n_keys,
                                   out + c, a.n_heads * a.d_head, std::min(n_panel, a.d_head - c),
-                                  as_is);
+                                  AsIs());
     }
 }
 
