@@ -16,16 +16,9 @@ namespace {
 constexpr Range thread_range{1, 1024};
 
 std::string set_precision(const std::string& name, Precision& precision) {
-    if (name == "auto")
-        precision = Precision::automatic;
-    else if (name == "f32")
-        precision = Precision::f32;
-    else if (name == "bf16")
-        precision = Precision::bf16;
-    else if (name == "int8")
-        precision = Precision::int8;
-    else
-        return "auto, f32, bf16 or int8";
+    auto known = precision_named(name);
+    if (!known) return "auto, f32, bf16 or int8";
+    precision = *known;
     return "";
 }
 

@@ -119,6 +119,9 @@ TRANSCRIBE_API transcribe_status transcribe_find_model(const char* name_or_path,
 typedef struct transcribe_model_options {
     size_t size;
     const char* device;  // "auto" (default: a GPU where there is one), "cpu", or a device's name
+    // What is multiplied on the CPU: "f32", "bf16", "int8", or "auto" (default), which takes the
+    // fastest that costs no accuracy.
+    const char* precision;
     transcribe_progress_callback on_progress;
     void* user;
 } transcribe_model_options;
@@ -142,6 +145,9 @@ typedef struct transcribe_model_info {
     transcribe_timestamps timestamps;  // the finest
     int32_t sample_rate_hz;
     int64_t n_params;
+    // What it hears at once with all its context; 0: any length. Longer recordings are cut in
+    // pauses, each piece within this.
+    int64_t max_audio_ms;
 } transcribe_model_info;
 
 TRANSCRIBE_API transcribe_status transcribe_model_options_init(transcribe_model_options* options,
@@ -151,6 +157,10 @@ TRANSCRIBE_API transcribe_status transcribe_model_options_init(transcribe_model_
 TRANSCRIBE_API transcribe_status transcribe_model_load(const char* path,
                                                        const transcribe_model_options* options,
                                                        transcribe_model** model);
+// The bytes of such a file. They are copied, and may be freed when this returns.
+TRANSCRIBE_API transcribe_status transcribe_model_load_from_memory(
+    const void* bytes, size_t n_bytes, const transcribe_model_options* options,
+    transcribe_model** model);
 TRANSCRIBE_API transcribe_status transcribe_model_get_info(const transcribe_model* model,
                                                            transcribe_model_info* info);
 // Null is allowed here and in the other free functions, and does nothing.
@@ -164,6 +174,9 @@ typedef struct transcribe_session_options {
     // Windows decoded at once; more than one cut recordings in pauses. 0 (default): as is best.
     int32_t batch_size;
     const char* vad_model;  // path of a voice detector, for transcribe_run_options::vad; or null
+    // Tokens of sound and text that a language model may hold for each recording. 0 (default): as
+    // many as it was made for.
+    int32_t n_ctx;
 } transcribe_session_options;
 
 TRANSCRIBE_API transcribe_status
@@ -175,6 +188,18 @@ transcribe_session_create(const transcribe_model* model, const transcribe_sessio
 // Ends the run under way, or the next one where none is: it gives TRANSCRIBE_ABORTED, and the
 // session goes on being usable. From any thread, also from callbacks; not from a signal handler.
 TRANSCRIBE_API transcribe_status transcribe_session_cancel(transcribe_session* session);
+
+typedef struct transcribe_limits {
+    size_t size;
+    // Of a recording, or of a piece where recordings are cut in pauses; what is longer is
+    // TRANSCRIBE_INPUT_TOO_LONG before any work. 0: any length.
+    int64_t max_audio_ms;
+    size_t cache_bytes_max;  // that keys and values of a whole batch can take
+} transcribe_limits;
+
+// With the context of this session.
+TRANSCRIBE_API transcribe_status transcribe_session_get_limits(const transcribe_session* session,
+                                                               transcribe_limits* limits);
 TRANSCRIBE_API transcribe_status transcribe_session_free(transcribe_session* session);
 
 // --- Results -------------------------------------------------------------------------------------

@@ -73,6 +73,12 @@ class Model {
         check(transcribe_model_load(path.c_str(), &options, &model));
         handle_.reset(model);
     }
+    // The bytes of a model file; they are copied.
+    explicit Model(std::span<const std::byte> bytes, const ModelOptions& options = {}) {
+        transcribe_model* model = nullptr;
+        check(transcribe_model_load_from_memory(bytes.data(), bytes.size(), &options, &model));
+        handle_.reset(model);
+    }
     transcribe_model_info info() const {
         transcribe_model_info info{};
         info.size = sizeof info;
@@ -137,6 +143,12 @@ class Session {
         transcribe_session* session = nullptr;
         check(transcribe_session_create(model.handle(), &options, &session));
         handle_.reset(session);
+    }
+    transcribe_limits limits() const {
+        transcribe_limits limits{};
+        limits.size = sizeof limits;
+        check(transcribe_session_get_limits(handle_.get(), &limits));
+        return limits;
     }
     // Throw where there is no whole transcript; of one that was cut there is none here
     // (transcribe_run has it).

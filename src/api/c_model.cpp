@@ -11,10 +11,6 @@ namespace api = transcribe::api;
 
 namespace {
 
-transcribe::OpenOptions open_options(const transcribe_model_options& given) {
-    return {.device = given.device ? given.device : "auto"};
-}
-
 void add_model(std::shared_ptr<const transcribe::Model> model,
                const transcribe_model_options& given, transcribe_model** out) {
     auto object = std::make_shared<api::ModelObject>();
@@ -27,11 +23,26 @@ void add_model(std::shared_ptr<const transcribe::Model> model,
     if (given.on_progress) given.on_progress(given.user, 0, 1);
 }
 
+// Opens a model by open(options) and hands it out.
+template <class Open>
+transcribe_status load(const transcribe_model_options* options, transcribe_model** model,
+                       const Open& open) {
+    return api::guard([&] {
+        api::need(model, "model is null");
+        *model = nullptr;
+        const transcribe_model_options given = api::options_or_defaults(options);
+        const transcribe::OpenOptions checked = api::open_options(given);
+        if (given.on_progress) given.on_progress(given.user, 0, 0);
+        add_model(api::value_of(open(checked)), given, model);
+    });
+}
+
 std::unique_ptr<transcribe::Session> make_session(const api::ModelObject& model,
                                                   const transcribe_session_options& given) {
     transcribe::SessionOptions options;
     options.n_threads = given.n_threads;
     options.batch_size = given.batch_size;
+    options.n_ctx = given.n_ctx;
     if (given.vad_model) {
         options.voice = api::value_of(transcribe::open_voice_detector(given.vad_model));
     }
@@ -50,14 +61,19 @@ transcribe_status transcribe_model_options_init(transcribe_model_options* option
 
 transcribe_status transcribe_model_load(const char* path, const transcribe_model_options* options,
                                         transcribe_model** model) {
-    return api::guard([&] {
-        api::need(model, "model is null");
-        *model = nullptr;
+    return load(options, model, [&](const transcribe::OpenOptions& checked) {
         api::need(path, "path is null");
-        transcribe_model_options given = api::options_or_defaults(options);
-        if (given.on_progress) given.on_progress(given.user, 0, 0);
-        auto opened = api::value_of(transcribe::open_model(path, open_options(given)));
-        add_model(std::move(opened), given, model);
+        return transcribe::open_model(path, checked);
+    });
+}
+
+transcribe_status transcribe_model_load_from_memory(const void* bytes, size_t n_bytes,
+                                                    const transcribe_model_options* options,
+                                                    transcribe_model** model) {
+    return load(options, model, [&](const transcribe::OpenOptions& checked) {
+        api::need(bytes, "bytes is null");
+        api::need(n_bytes <= PTRDIFF_MAX, "n_bytes is more than there can be");
+        return transcribe::open_model({static_cast<const std::byte*>(bytes), n_bytes}, checked);
     });
 }
 
@@ -85,6 +101,7 @@ transcribe_status transcribe_model_get_info(const transcribe_model* model,
                                                   : TRANSCRIBE_TIMESTAMPS_NONE;
         info->sample_rate_hz = transcribe::sample_rate;
         info->n_params = known.n_params;
+        info->max_audio_ms = known.max_audio_ms;
     });
 }
 
@@ -119,6 +136,17 @@ transcribe_status transcribe_session_create(const transcribe_model* model,
 
 transcribe_status transcribe_session_cancel(transcribe_session* session) {
     return api::guard([&] { api::object_of(api::sessions(), session)->session->cancel(); });
+}
+
+transcribe_status transcribe_session_get_limits(const transcribe_session* session,
+                                                transcribe_limits* limits) {
+    return api::guard([&] {
+        auto object = api::object_of(api::sessions(), session);
+        api::need(limits, "limits is null");
+        api::need_size(limits->size, sizeof *limits, "transcribe_limits");
+        const transcribe::Limits known = object->session->limits();
+        *limits = {sizeof *limits, known.max_audio_ms, known.cache_bytes_max};
+    });
 }
 
 transcribe_status transcribe_session_free(transcribe_session* session) {

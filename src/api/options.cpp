@@ -163,11 +163,24 @@ Options run_options(const transcribe_run_options& given) {
     return options;
 }
 
+OpenOptions open_options(const transcribe_model_options& given) {
+    OpenOptions options;
+    Limits limits;
+    if (given.device) options.device = limits.text("device", given.device);
+    limits.done();
+    if (!given.precision) return options;
+    auto precision = precision_named(given.precision);
+    need(precision.has_value(), "precision is none of auto, f32, bf16 and int8");
+    options.precision = *precision;
+    return options;
+}
+
 void check(const transcribe_session_options& given) {
     Limits limits;
     limits.within("n_threads", given.n_threads, 0, 512);
     limits.within("batch_size", given.batch_size, 0, 256);
     limits.text("vad_model", given.vad_model);
+    if (given.n_ctx != 0) limits.within("n_ctx", given.n_ctx, 64, 1 << 20);
     limits.done();
 }
 

@@ -6,6 +6,7 @@
 
 #include "api/edge.h"
 #include "asr/types.h"
+#include "engine/open.h"
 
 namespace transcribe::api {
 
@@ -17,6 +18,8 @@ transcribe_run_options options_or_defaults(const transcribe_run_options* given);
 
 // Without callbacks. Throws TRANSCRIBE_INVALID_ARG, naming every field that is out of its limits.
 Options run_options(const transcribe_run_options& given);
+// Throws the same.
+OpenOptions open_options(const transcribe_model_options& given);
 // The same of a session's numbers.
 void check(const transcribe_session_options& given);
 

@@ -1,6 +1,9 @@
 // What the operands of a model's products are rounded to; sums are in F32 all the same.
 #pragma once
 
+#include <optional>
+#include <string_view>
+
 namespace transcribe {
 
 enum class Rounding {
@@ -16,5 +19,8 @@ enum class Precision {
     bf16,
     int8,
 };
+
+// "auto", "f32", "bf16", "int8"; nothing of another name.
+std::optional<Precision> precision_named(std::string_view name);
 
 }  // namespace transcribe

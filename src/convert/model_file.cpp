@@ -61,8 +61,15 @@ Expected<std::shared_ptr<const Gguf>> join_whisper_bin(const std::string& path, 
 
 Expected<std::shared_ptr<const Gguf>> open_model_file(const std::string& path) {
     TRY_SET(auto file, MappedFile::open(path));
-    if (!is_whisper_bin(file.bytes())) return Gguf::open(path);
-    return join_whisper_bin(path, std::move(file));
+    return read_model_file(std::move(file), path);
+}
+
+Expected<std::shared_ptr<const Gguf>> read_model_file(MappedFile file, const std::string& path) {
+    if (is_whisper_bin(file.bytes())) return join_whisper_bin(path, std::move(file));
+    GgufParts parts;
+    parts.path = path;
+    parts.file = std::move(file);
+    return Gguf::join(std::move(parts));
 }
 
 }  // namespace transcribe

@@ -20,9 +20,8 @@ struct Opened {
     std::string arch;
 };
 
-Expected<Opened> open_file(const std::string& path, const std::string& device_name) {
-    TRY_SET(Device device, Device::pick(device_name));
-    TRY_SET(auto file, open_model_file(path));
+Expected<Opened> read_file(MappedFile mapped, const std::string& path, Device device) {
+    TRY_SET(auto file, read_model_file(std::move(mapped), path));
     Opened opened{Loader(file, device), ""};
     opened.arch = opened.loader.keys("general.").str("architecture");
     TRY(opened.loader.problems.done(Code::bad_model, path));
@@ -46,13 +45,9 @@ Error unknown(const std::string& path, const std::string& arch, const std::strin
                                            path, printable(arch), known)};
 }
 
-}  // namespace
-
-Expected<std::shared_ptr<const Model>> open_model(const std::string& path,
-                                                  const OpenOptions& options) {
-    if (auto trace = env(Var::trace)) TRY(start_trace(*trace));
-    Span span("load");
-    TRY_SET(auto opened, open_file(path, options.device));
+Expected<std::shared_ptr<const Model>> read_model(MappedFile mapped, const std::string& path,
+                                                  Device device, const OpenOptions& options) {
+    TRY_SET(auto opened, read_file(std::move(mapped), path, device));
     std::string known;
     for (const Family& family : families()) {
         if (opened.arch == family.arch) return load(family, opened.loader, options);
@@ -68,9 +63,31 @@ Expected<std::shared_ptr<const Model>> open_model(const std::string& path,
     return unknown(path, opened.arch, known);
 }
 
+}  // namespace
+
+Expected<std::shared_ptr<const Model>> open_model(const std::string& path,
+                                                  const OpenOptions& options) {
+    if (auto trace = env(Var::trace)) TRY(start_trace(*trace));
+    Span span("load");
+    TRY_SET(Device device, Device::pick(options.device));
+    TRY_SET(auto file, MappedFile::open(path));
+    return read_model(std::move(file), path, device, options);
+}
+
+Expected<std::shared_ptr<const Model>> open_model(std::span<const std::byte> bytes,
+                                                  const OpenOptions& options) {
+    if (auto trace = env(Var::trace)) TRY(start_trace(*trace));
+    Span span("load");
+    TRY_SET(Device device, Device::pick(options.device));
+    TRY_SET(auto file, MappedFile::copy(bytes));
+    return read_model(std::move(file), "the model in memory", device, options);
+}
+
 Expected<std::shared_ptr<const VoiceDetector>> open_voice_detector(const std::string& path) {
     Span span("load voice detector");
-    TRY_SET(auto opened, open_file(path, "cpu"));
+    TRY_SET(Device device, Device::pick("cpu"));
+    TRY_SET(auto file, MappedFile::open(path));
+    TRY_SET(auto opened, read_file(std::move(file), path, device));
     std::string known;
     for (const VoiceFamily& family : voice_families()) {
         if (opened.arch == family.arch) return family.load(opened.loader);

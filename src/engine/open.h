@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct OpenOptions {
 // Errors: not_found, bad_model, unsupported (architecture), invalid_argument (device),
 // out_of_memory, backend.
 Expected<std::shared_ptr<const Model>> open_model(const std::string& path,
+                                                  const OpenOptions& options = {});
+// The same of a model file's bytes, which are copied.
+Expected<std::shared_ptr<const Model>> open_model(std::span<const std::byte> bytes,
                                                   const OpenOptions& options = {});
 
 // On the CPU: it is too small for anything else. Errors: those of open_model, and unsupported where

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <system_error>
 
@@ -29,6 +30,8 @@ using Bytes = std::span<const std::byte>;
 
 // Maps the regular file `path`; the system's error code on failure.
 std::error_code map(const std::filesystem::path& path, Bytes& bytes);
+// `n` bytes of memory, begun by a page; null where there is none.
+std::byte* map_memory(size_t n);
 void unmap(Bytes bytes);
 void release_pages(Bytes part);
 
@@ -61,6 +64,16 @@ std::error_code map(const std::filesystem::path& path, Bytes& bytes) {
     return fault;
 }
 
+std::byte* map_memory(size_t n) {
+    HANDLE mapping =
+        CreateFileMappingW(INVALID_HANDLE_VALUE, nullptr, PAGE_READWRITE,
+                           static_cast<DWORD>(n >> 32), static_cast<DWORD>(n), nullptr);
+    if (!mapping) return nullptr;
+    void* at = MapViewOfFile(mapping, FILE_MAP_WRITE, 0, 0, 0);
+    CloseHandle(mapping);
+    return static_cast<std::byte*>(at);
+}
+
 void unmap(Bytes bytes) {
     UnmapViewOfFile(bytes.data());
 }
@@ -90,6 +103,11 @@ std::error_code map(const std::filesystem::path& path, Bytes& bytes) {
     std::error_code fault = map_descriptor(fd, bytes);
     close(fd);
     return fault;
+}
+
+std::byte* map_memory(size_t n) {
+    void* at = mmap(nullptr, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return at == MAP_FAILED ? nullptr : static_cast<std::byte*>(at);
 }
 
 void unmap(Bytes bytes) {
@@ -132,11 +150,25 @@ Expected<MappedFile> MappedFile::open(const std::string& path) {
     return mapped;
 }
 
+Expected<MappedFile> MappedFile::copy(Bytes bytes) {
+    MappedFile copied;
+    if (bytes.empty()) return copied;
+    std::byte* to = map_memory(bytes.size());
+    if (!to) {
+        return Error{Code::out_of_memory,
+                     fmt::format("there is no memory for the {} bytes of the model", bytes.size())};
+    }
+    std::copy(bytes.begin(), bytes.end(), to);
+    copied.bytes_ = {to, bytes.size()};
+    copied.is_copy_ = true;
+    return copied;
+}
+
 void MappedFile::release(Bytes part) const {
     std::less_equal<> before;
     const std::byte *begin = part.data(), *end = begin + part.size();
-    bool inside =
-        !part.empty() && before(bytes_.data(), begin) && before(end, bytes_.data() + bytes_.size());
+    bool inside = !is_copy_ && !part.empty() && before(bytes_.data(), begin) &&
+                  before(end, bytes_.data() + bytes_.size());
     if (inside) release_pages(part);
 }
 

@@ -1,4 +1,4 @@
-// A file mapped read-only into memory: pages are read when they are touched and shared with every
+// A file mapped into memory, to be read: pages are read when they are touched and shared with every
 // other process that maps the same file. All that depends on the operating system stands in the
 // .cpp.
 //
@@ -24,22 +24,28 @@ class MappedFile {
   public:
     // Errors: not_found, io (no permission, a directory, a device).
     static Expected<MappedFile> open(const std::string& path);
+    // What was a file once, in memory of its own. Errors: out_of_memory.
+    static Expected<MappedFile> copy(std::span<const std::byte> bytes);
 
     MappedFile() = default;
-    MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+    MappedFile(MappedFile&& other) noexcept
+        : bytes_(std::exchange(other.bytes_, {})), is_copy_(other.is_copy_) {}
     MappedFile& operator=(MappedFile&& other) noexcept {
         std::swap(bytes_, other.bytes_);
+        std::swap(is_copy_, other.is_copy_);
         return *this;
     }
     ~MappedFile();
 
     std::span<const std::byte> bytes() const { return bytes_; }
     // Takes the pages of `part` out of this process's memory, where the system can; they are read
-    // again when they are touched. Nothing happens where `part` is not of this file.
+    // again when they are touched. Nothing happens where `part` is not of this file, or this is a
+    // copy.
     void release(std::span<const std::byte> part) const;
 
   private:
     std::span<const std::byte> bytes_;
+    bool is_copy_ = false;
 };
 
 }  // namespace transcribe

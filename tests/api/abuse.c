@@ -73,6 +73,7 @@ static void wrong_sizes(const char* path, const transcribe_model* model,
     transcribe_session_options with = {.size = 3};
     transcribe_device_info device = {0};
     transcribe_model_info info = {.size = (size_t)-1};
+    transcribe_limits limits = {0};
     transcribe_model* loaded = NULL;
     transcribe_session* made = NULL;
     transcribe_result* result = NULL;
@@ -81,6 +82,9 @@ static void wrong_sizes(const char* path, const transcribe_model* model,
     EXPECT(BAD_STRUCT_SIZE, transcribe_session_create(model, &with, &made));
     EXPECT(BAD_STRUCT_SIZE, transcribe_device_get_info(0, &device));
     EXPECT(BAD_STRUCT_SIZE, transcribe_model_get_info(model, &info));
+    EXPECT(BAD_STRUCT_SIZE, transcribe_session_get_limits(session, &limits));
+    with = (transcribe_session_options){.size = sizeof with, .n_ctx = 3};
+    EXPECT(INVALID_ARG, transcribe_session_create(model, &with, &made));
     EXPECT(OK, transcribe_run_options_init(&run, sizeof run));
     run.size++;
     EXPECT(BAD_STRUCT_SIZE, transcribe_run(session, tone, 16000, &run, &result));
@@ -94,6 +98,14 @@ static void bad_models(const char* audio) {
     EXPECT(GGUF, transcribe_model_load(audio, NULL, &model));
     options.device = "no such device";
     EXPECT(INVALID_ARG, transcribe_model_load(audio, &options, &model));
+    options.device = NULL;
+    options.precision = "f12";
+    EXPECT(INVALID_ARG, transcribe_model_load(audio, &options, &model));
+    EXPECT(INVALID_ARG, transcribe_model_load_from_memory(NULL, 5, NULL, &model));
+    EXPECT(INVALID_ARG, transcribe_model_load_from_memory(tone, (size_t)-1, NULL, &model));
+    EXPECT(INVALID_ARG, transcribe_model_load_from_memory(tone, 5, NULL, NULL));
+    EXPECT(GGUF, transcribe_model_load_from_memory(tone, 0, NULL, &model));
+    EXPECT(GGUF, transcribe_model_load_from_memory(tone, sizeof tone, NULL, &model));
     if (model) n_faults++;
 }
 

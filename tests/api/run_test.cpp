@@ -1,4 +1,6 @@
 // The library as a program uses it: what a run gives, callbacks, batches, streams, files.
+#include <fstream>
+#include <span>
 #include <thread>
 
 #include "api.h"
@@ -44,6 +46,35 @@ TEST(Library, AModelSaysWhatItCan) {
     EXPECT_TRUE(info.detects_language && info.translates && info.streams);
     EXPECT_EQ(info.timestamps, TRANSCRIBE_TIMESTAMPS_WORD);
     EXPECT_EQ(info.sample_rate_hz, 16000);
+}
+
+TEST(Library, AModelInMemoryIsThatOfItsFile) {
+    std::ifstream file(TWIN_FILE, std::ios::binary);
+    std::string raw{std::istreambuf_iterator<char>(file), {}};
+    ModelOptions options;
+    options.precision = "f32";
+    Model from_file(TWIN_FILE, options);
+    Model model(std::as_bytes(std::span(raw)), options);
+    for (size_t n : {raw.size() - 1, raw.size() / 2, size_t{100}}) {
+        EXPECT_THROW(Model(std::as_bytes(std::span(raw).first(n)), options), Failure) << n;
+    }
+    raw.assign(raw.size(), '?');
+    Session session(model, one_thread()), of_file(from_file, one_thread());
+    RunOptions run;
+    run.temperature_increment = 0;
+    EXPECT_TRUE(bytes(session.run(sound(3, 300), run)) == bytes(of_file.run(sound(3, 300), run)));
+}
+
+TEST(Library, LimitsArePublished) {
+    Model model = twin();
+    SessionOptions options = one_thread();
+    options.batch_size = 1;
+    const transcribe_limits one = Session(model, options).limits();
+    EXPECT_EQ(one.max_audio_ms, 0);  // any length
+    EXPECT_EQ(model.info().max_audio_ms, 0);
+    options.batch_size = 4;
+    EXPECT_EQ(Session(model, options).limits().cache_bytes_max, 4 * one.cache_bytes_max);
+    EXPECT_GT(one.cache_bytes_max, 0u);
 }
 
 TEST(Library, SegmentsComeAsTheyAreInTheResult) {

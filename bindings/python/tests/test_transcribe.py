@@ -37,6 +37,14 @@ class Package(unittest.TestCase):
         self.assertEqual((info.family, info.languages), ("whisper", ("en", "zh", "de")))
         self.assertEqual((info.timestamps, info.sample_rate), ("word", 16000))
 
+    def test_a_model_is_read_from_bytes_and_publishes_its_limits(self) -> None:
+        own = transcribe.Model(pathlib.Path(TWIN).read_bytes(), precision="f32", n_threads=1)
+        self.assertEqual(own.info.max_audio_ms, 0)
+        self.assertEqual(own.limits.max_audio_ms, 0)
+        self.assertGreater(own.limits.cache_bytes_max, 0)
+        with self.assertRaisesRegex(transcribe.TranscribeError, "precision is none of auto, f32"):
+            transcribe.Model(TWIN, precision="f12")
+
     def test_a_file_has_text_segments_words_and_subtitles(self) -> None:
         talk = self.model.transcribe(AUDIO, word_timestamps=True)
         self.assertAlmostEqual(talk.duration, 10.06, delta=0.1)

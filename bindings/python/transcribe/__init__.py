@@ -15,14 +15,14 @@ from .errors import (BackendError, BadAudio, BadModel, BadStructSize, Cancelled,
                      InputTooLong, InvalidArgument, ModelNotFound, OutOfMemory, OutputTruncated,
                      TranscribeError, UnsupportedArchitecture, UnsupportedLanguage,
                      UnsupportedTask, UnsupportedTimestamps)
-from .model import Model, ModelInfo, Stream, StreamText, find_model
+from .model import Limits, Model, ModelInfo, Stream, StreamText, find_model
 from .options import Options
 from .results import FORMATS, Segment, Transcript, Word
 
 __version__ = _c.text(_c.lib.transcribe_version())
 __all__ = [
     "FORMATS", "SAMPLE_RATE", "Audio", "BackendError", "BadAudio", "BadModel", "BadStructSize",
-    "Cancelled", "InputOutputError", "InputTooLong", "InvalidArgument", "Model", "ModelInfo",
-    "ModelNotFound", "Options", "OutOfMemory", "OutputTruncated", "Segment", "Stream",
+    "Cancelled", "InputOutputError", "InputTooLong", "InvalidArgument", "Limits", "Model",
+    "ModelInfo", "ModelNotFound", "Options", "OutOfMemory", "OutputTruncated", "Segment", "Stream",
     "StreamText", "TranscribeError", "Transcript", "UnsupportedArchitecture",
     "UnsupportedLanguage", "UnsupportedTask", "UnsupportedTimestamps", "Word", "find_model"]

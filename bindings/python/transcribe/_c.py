@@ -50,8 +50,8 @@ class FindOptions(Sized):
 
 
 class ModelOptions(Sized):
-    _fields_ = [("size", c.c_size_t), ("device", c.c_char_p), ("on_progress", Progress),
-                ("user", c.c_void_p)]
+    _fields_ = [("size", c.c_size_t), ("device", c.c_char_p), ("precision", c.c_char_p),
+                ("on_progress", Progress), ("user", c.c_void_p)]
 
 
 class ModelInfo(Sized):
@@ -59,12 +59,18 @@ class ModelInfo(Sized):
                 ("variant", c.c_char_p), ("license", c.c_char_p), ("device", c.c_char_p),
                 ("languages", c.POINTER(c.c_char_p)), ("n_languages", c.c_size_t),
                 ("detects_language", c.c_bool), ("translates", c.c_bool), ("streams", c.c_bool),
-                ("timestamps", c.c_int), ("sample_rate_hz", c.c_int32), ("n_params", c.c_int64)]
+                ("timestamps", c.c_int), ("sample_rate_hz", c.c_int32), ("n_params", c.c_int64),
+                ("max_audio_ms", c.c_int64)]
 
 
 class SessionOptions(Sized):
     _fields_ = [("size", c.c_size_t), ("n_threads", c.c_int32), ("batch_size", c.c_int32),
-                ("vad_model", c.c_char_p)]
+                ("vad_model", c.c_char_p), ("n_ctx", c.c_int32)]
+
+
+class Limits(Sized):
+    _fields_ = [("size", c.c_size_t), ("max_audio_ms", c.c_int64),
+                ("cache_bytes_max", c.c_size_t)]
 
 
 class ResultInfo(Sized):
@@ -109,10 +115,12 @@ _STATUS_FUNCTIONS: dict[str, list[object]] = {
     "find_model": [c.c_char_p, _P(FindOptions), _P(c.c_char_p)],
     "model_options_init": [_P(ModelOptions), c.c_size_t],
     "model_load": [c.c_char_p, _P(ModelOptions), _P(Handle)],
+    "model_load_from_memory": [c.c_char_p, c.c_size_t, _P(ModelOptions), _P(Handle)],
     "model_get_info": [Handle, _P(ModelInfo)],
     "model_free": [Handle],
     "session_options_init": [_P(SessionOptions), c.c_size_t],
     "session_create": [Handle, _P(SessionOptions), _P(Handle)],
+    "session_get_limits": [Handle, _P(Limits)],
     "session_cancel": [Handle],
     "session_free": [Handle],
     "run_options_init": [_P(RunOptions), c.c_size_t],

@@ -40,6 +40,14 @@ class ModelInfo:
     timestamps: str  # the finest: "none", "segment", "word"
     sample_rate: int  # Hz
     n_params: int
+    max_audio_ms: int  # that it hears at once; 0: any length. Longer recordings are cut in pauses
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Of one call, with the context that was chosen."""
+    max_audio_ms: int  # of a recording, or of a piece where recordings are cut; 0: any length
+    cache_bytes_max: int  # that keys and values can take
 
 
 def find_model(name_or_path: Path, *, offline: bool = False,
@@ -96,24 +104,33 @@ class _Callbacks:
 class Model:
     """A speech recognizer, shared by any number of threads.
 
-    `name_or_path` is a name that `transcribe models` lists, fetched once, or a GGUF file. Each
-    concurrent call works in a session of its own, with `n_threads` threads (0: all processors).
-    `batch_size` windows are decoded at once (0: as is best). `vad_model` (such as "silero-vad")
-    makes the option `vad` possible. Raises TranscribeError.
+    `model` is a name that `transcribe models` lists, fetched once, a GGUF file, or the bytes of
+    one, which are copied. Each concurrent call works in a session of its own, with `n_threads`
+    threads (0: all processors). `batch_size` windows are decoded at once (0: as is best).
+    `precision` is what is multiplied on the CPU: "f32", "bf16", "int8", or "auto", the fastest that
+    costs no accuracy. `n_ctx` tokens of sound and text fit a language model for each recording (0:
+    as many as it was made for). `vad_model` (such as "silero-vad") makes the option `vad` possible.
+    Raises TranscribeError.
     """
 
-    def __init__(self, name_or_path: Path, *, device: str = "auto", n_threads: int = 0,
-                 batch_size: int = 0, vad_model: Path | None = None, offline: bool = False) -> None:
-        path = find_model(name_or_path, offline=offline)
+    def __init__(self, model: Path | bytes, *, device: str = "auto", precision: str = "auto",
+                 n_threads: int = 0, batch_size: int = 0, n_ctx: int = 0,
+                 vad_model: Path | None = None, offline: bool = False) -> None:
         self._options = _c.SessionOptions()
         self._options.n_threads, self._options.batch_size = n_threads, batch_size
+        self._options.n_ctx = n_ctx
         if vad_model is not None:
             self._options.vad_model = os.fsencode(find_model(vad_model, offline=offline))
         options = _c.ModelOptions()
-        options.device = device.encode()
+        options.device, options.precision = device.encode(), precision.encode()
         self._handle = c.c_void_p()
-        check(_c.lib.transcribe_model_load(os.fsencode(path), c.byref(options),
-                                           c.byref(self._handle)))
+        if isinstance(model, bytes):
+            check(_c.lib.transcribe_model_load_from_memory(model, len(model), c.byref(options),
+                                                           c.byref(self._handle)))
+        else:
+            path = find_model(model, offline=offline)
+            check(_c.lib.transcribe_model_load(os.fsencode(path), c.byref(options),
+                                               c.byref(self._handle)))
         weakref.finalize(self, _c.lib.transcribe_model_free, self._handle)
         self._idle: list[_Session] = []
         self._lock = threading.Lock()
@@ -129,7 +146,15 @@ class Model:
                          detects_language=info.detects_language, translates=info.translates,
                          streams=info.streams,
                          timestamps=("none", "segment", "word")[info.timestamps],
-                         sample_rate=info.sample_rate_hz, n_params=info.n_params)
+                         sample_rate=info.sample_rate_hz, n_params=info.n_params,
+                         max_audio_ms=info.max_audio_ms)
+
+    @property
+    def limits(self) -> Limits:
+        limits = _c.Limits()
+        with self._session() as session:
+            check(_c.lib.transcribe_session_get_limits(session.handle, c.byref(limits)))
+        return Limits(limits.max_audio_ms, limits.cache_bytes_max)
 
     @contextmanager
     def _session(self) -> Iterator[_Session]:
