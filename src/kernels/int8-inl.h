@@ -89,7 +89,7 @@ HWY_INLINE float inverse_of(float top, float of) {
 
 // Adding it to a float rounds to the nearest whole number, which then stands in the low bits.
 constexpr float whole_at = 12582912;  // 1.5 * 2^23
-constexpr std::uint32_t whole_at_bits = 0x4B400000;
+constexpr std::uint32_t mantissa = 0x7FFFFF, mantissa_of_whole_at = 0x400000;
 
 // Rounds a group of floats; gives the sum of its numbers, or anything if one is no number.
 HWY_INLINE std::uint32_t round_group(const float* from, float inverse, std::uint8_t* to) {
@@ -101,9 +101,9 @@ HWY_INLINE std::uint32_t round_group(const float* from, float inverse, std::uint
     for (size_t i = 0; i < n_group; i += n_lanes) {
         auto q = hn::BitCast(bits, hn::MulAdd(hn::LoadU(d, from + i), factor, whole));
         hn::StoreU(hn::TruncateTo(bytes, q), bytes, to + i);
-        sum = hn::Add(sum, q);
+        sum = hn::Add(sum, hn::And(q, hn::Set(bits, mantissa)));
     }
-    return hn::GetLane(hn::SumOfLanes(bits, sum)) - std::uint32_t{n_group} * whole_at_bits;
+    return hn::GetLane(hn::SumOfLanes(bits, sum)) - std::uint32_t{n_group} * mantissa_of_whole_at;
 }
 
 // n floats become whole groups; the last is filled up with zeros.
